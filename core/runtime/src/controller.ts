@@ -1,0 +1,69 @@
+import type { Client } from '@castellan/client';
+import type { KubernetesObject, ObjectKey, ResourceType } from '@castellan/machinery';
+import type { World } from '@castellan/world';
+import type { Reader } from './reader.js';
+
+/**
+ * A controller is plain data plus functions. The manager gives it informers for `for`, `owns` and `watches`, a queue of
+ * keys, and calls `reconcile` with one key at a time per key, `concurrency` keys at once. Nothing is reconciled before
+ * the first list of every source was handled.
+ */
+export interface Controller<T extends KubernetesObject = KubernetesObject> {
+  readonly name: string;
+  readonly for: ResourceType<T>;
+  /** Kinds whose objects name their `for` object as controller in ownerReferences. */
+  readonly owns?: readonly ResourceType[];
+  readonly watches?: readonly WatchSource[];
+  /** Keys reconciled at once; 1 by default. */
+  readonly concurrency?: number;
+  /** A reconcile that takes longer is aborted and counted as failed; 60 s by default. */
+  readonly deadlineMs?: number;
+  /** Brings the world nearer to what the object says. Returns when to look again, or throws (retried with backoff). */
+  reconcile(key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult>;
+}
+
+export interface WatchSource<T extends KubernetesObject = KubernetesObject> {
+  readonly type: ResourceType<T>;
+  /** The keys of `for` objects to reconcile when this object is added, changed or deleted. */
+  map(object: T): readonly ObjectKey[];
+}
+
+/** Nothing more to do until something changes (`undefined`), or look again after a time. */
+export type ReconcileResult = { readonly requeueAfterMs: number } | undefined;
+
+export interface ReconcileContext {
+  readonly client: Client;
+  /** Cached reads of every kind that this manager watches. Objects are frozen. */
+  readonly cache: Reader;
+  readonly world: World;
+  /** Aborted at the reconcile's deadline and when the manager stops. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly events: EventRecorder;
+}
+
+export interface Log {
+  debug(message: string, fields?: LogFields): void;
+  info(message: string, fields?: LogFields): void;
+  warn(message: string, fields?: LogFields): void;
+  error(message: string, fields?: LogFields): void;
+}
+
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** Writes Kubernetes Events about an object; never blocks and never throws. Repeats become one object with a count. */
+export interface EventRecorder {
+  record(about: KubernetesObject, event: EventNote): void;
+}
+
+export interface EventNote {
+  readonly type: 'Normal' | 'Warning';
+  /** CamelCase, for machines. */
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** Keeps `WatchSource`s of different kinds in one array while `map` stays typed. */
+export function watchSource<T extends KubernetesObject>(source: WatchSource<T>): WatchSource {
+  return source as unknown as WatchSource;
+}

@@ -1,0 +1,1 @@
+export type { Cancel, Clock, Random, World } from './world.js';

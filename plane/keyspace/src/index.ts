@@ -1,0 +1,16 @@
+export type {
+  GetResult,
+  KeyEvent,
+  KeyRange,
+  Keyspace,
+  KeyspaceStatus,
+  KeyValue,
+  LeaseId,
+  PutOptions,
+  RangeOptions,
+  RangeResult,
+  Revision,
+  Watch,
+  Watcher,
+  WriteResult,
+} from './keyspace.js';

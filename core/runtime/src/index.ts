@@ -10,5 +10,6 @@ export {
   watchSource,
 } from './controller.js';
 export { blocked, type Decision, settled, step, wait } from './decision.js';
+export type { Operator } from './operator.js';
 export type { Invariant, Model, Planner, WorldMove } from './planner.js';
 export type { Reader } from './reader.js';

@@ -1,0 +1,89 @@
+import type { Lease as LeaseV1 } from 'kubernetes-types/coordination/v1.js';
+import type * as core from 'kubernetes-types/core/v1.js';
+import type * as discovery from 'kubernetes-types/discovery/v1.js';
+import type * as policy from 'kubernetes-types/policy/v1.js';
+import type { KubernetesObject } from '../object.js';
+import type { ResourceType } from '../resource-type.js';
+
+/** `T` and all within it, not to be changed. */
+export type DeepReadonly<T> = T extends (infer Item)[]
+  ? readonly DeepReadonly<Item>[]
+  : T extends object
+    ? { readonly [Key in keyof T]: DeepReadonly<T[Key]> }
+    : T;
+
+/** The published type of a kind, with our `metadata`, which is never absent, and read-only throughout. */
+type Kind<T> = KubernetesObject & DeepReadonly<Omit<T, 'apiVersion' | 'kind' | 'metadata'>>;
+
+export type Namespace = Kind<core.Namespace>;
+export type Node = Kind<core.Node>;
+export type Pod = Kind<core.Pod>;
+export type Service = Kind<core.Service>;
+export type Endpoints = Kind<core.Endpoints>;
+export type ConfigMap = Kind<core.ConfigMap>;
+export type Secret = Kind<core.Secret>;
+export type ServiceAccount = Kind<core.ServiceAccount>;
+export type Event = Kind<core.Event>;
+export type PersistentVolume = Kind<core.PersistentVolume>;
+export type PersistentVolumeClaim = Kind<core.PersistentVolumeClaim>;
+export type Lease = Kind<LeaseV1>;
+export type EndpointSlice = Kind<discovery.EndpointSlice>;
+export type PodDisruptionBudget = Kind<policy.PodDisruptionBudget>;
+
+export type PodSpec = DeepReadonly<core.PodSpec>;
+export type PodStatus = DeepReadonly<core.PodStatus>;
+export type PodCondition = DeepReadonly<core.PodCondition>;
+export type Container = DeepReadonly<core.Container>;
+export type ContainerStatus = DeepReadonly<core.ContainerStatus>;
+export type EnvVar = DeepReadonly<core.EnvVar>;
+export type Volume = DeepReadonly<core.Volume>;
+export type VolumeMount = DeepReadonly<core.VolumeMount>;
+export type Probe = DeepReadonly<core.Probe>;
+export type ServicePort = DeepReadonly<core.ServicePort>;
+export type EndpointAddress = DeepReadonly<core.EndpointAddress>;
+export type EndpointSubset = DeepReadonly<core.EndpointSubset>;
+export type Endpoint = DeepReadonly<discovery.Endpoint>;
+export type EndpointPort = DeepReadonly<discovery.EndpointPort>;
+export type ObjectReference = DeepReadonly<core.ObjectReference>;
+export type Taint = DeepReadonly<core.Taint>;
+export type Toleration = DeepReadonly<core.Toleration>;
+
+export const namespaces: ResourceType<Namespace> = clusterScoped('', 'Namespace', 'namespaces');
+export const nodes: ResourceType<Node> = clusterScoped('', 'Node', 'nodes');
+export const persistentVolumes: ResourceType<PersistentVolume> = clusterScoped(
+  '',
+  'PersistentVolume',
+  'persistentvolumes',
+);
+
+export const pods: ResourceType<Pod> = namespaced('', 'Pod', 'pods');
+export const services: ResourceType<Service> = namespaced('', 'Service', 'services');
+export const endpoints: ResourceType<Endpoints> = namespaced('', 'Endpoints', 'endpoints');
+export const configMaps: ResourceType<ConfigMap> = namespaced('', 'ConfigMap', 'configmaps');
+export const secrets: ResourceType<Secret> = namespaced('', 'Secret', 'secrets');
+export const serviceAccounts: ResourceType<ServiceAccount> = namespaced('', 'ServiceAccount', 'serviceaccounts');
+export const events: ResourceType<Event> = namespaced('', 'Event', 'events');
+export const persistentVolumeClaims: ResourceType<PersistentVolumeClaim> = namespaced(
+  '',
+  'PersistentVolumeClaim',
+  'persistentvolumeclaims',
+);
+export const leases: ResourceType<Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
+export const endpointSlices: ResourceType<EndpointSlice> = namespaced(
+  'discovery.k8s.io',
+  'EndpointSlice',
+  'endpointslices',
+);
+export const podDisruptionBudgets: ResourceType<PodDisruptionBudget> = namespaced(
+  'policy',
+  'PodDisruptionBudget',
+  'poddisruptionbudgets',
+);
+
+function namespaced(group: string, kind: string, plural: string) {
+  return { group, version: 'v1', kind, plural, isNamespaced: true };
+}
+
+function clusterScoped(group: string, kind: string, plural: string) {
+  return { group, version: 'v1', kind, plural, isNamespaced: false };
+}

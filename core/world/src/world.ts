@@ -15,7 +15,7 @@ export interface Clock {
   monotonicNow(): number;
   /** Runs `callback` once after `delayMs`; real timers do not keep the process alive. The result cancels it. */
   after(delayMs: number, callback: () => void): Cancel;
-  /** Resolves after `delayMs`; rejects with the signal's reason when aborted. */
+  /** Resolves after `delayMs`; rejects with the signal's reason when aborted. A real sleep keeps the process alive. */
   sleep(delayMs: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -1,0 +1,77 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { type CommandDefinition, commands, type OptionDefinition } from './commands.js';
+import type { Options } from './context.js';
+
+export interface ParsedCommand {
+  readonly command: CommandDefinition;
+  readonly options: Options;
+}
+
+const sharedOptions: readonly OptionDefinition[] = [
+  {
+    flags: '--data-dir <DIR>',
+    description: 'where the plane keeps everything (default: $CASTELLAN_HOME, else ./.castellan)',
+  },
+  { flags: '-o, --output <FORMAT>', description: 'text for people or json for programs (default: text)' },
+];
+
+/**
+ * Builds the argument parser from the command table. `onCommand` hears which command was asked for; help and usage
+ * errors are written by the parser, which then throws `CommanderError`.
+ */
+export function createProgram(version: string, onCommand: (parsed: ParsedCommand) => void): Command {
+  const program = new Command('castellan')
+    .description('Runs stateful systems on Kubernetes, and a Kubernetes-compatible control plane of its own.')
+    .version(version, '-V, --version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .helpCommand(false)
+    .showSuggestionAfterError()
+    .configureHelp({ helpWidth: 110 })
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, '✗ ')) })
+    .exitOverride();
+  for (const option of sharedOptions) program.addOption(toOption(option));
+  program.addHelpText('after', '\nExit status: 0 ok, 1 failed, 2 usage, 3 not found, 6 deadline, 7 precondition.');
+  for (const command of commands) addCommand(program, command, onCommand);
+  return program;
+}
+
+function addCommand(program: Command, definition: CommandDefinition, onCommand: (parsed: ParsedCommand) => void): void {
+  const command = program
+    .command(definition.name)
+    .summary(definition.summary)
+    .description(sentence(definition.summary));
+  for (const option of [...definition.options, ...sharedOptions]) command.addOption(toOption(option));
+  if (definition.notes !== undefined) command.addHelpText('after', `\n${definition.notes}`);
+  command.allowExcessArguments(false).copyInheritedSettings(program);
+  command.action(() => {
+    const options: Options = command.opts();
+    const shared: Options = program.opts();
+    onCommand({ command: definition, options: { ...shared, ...options } });
+  });
+}
+
+function toOption(definition: OptionDefinition): Option {
+  const option = new Option(definition.flags, definition.description).makeOptionMandatory(
+    definition.isRequired === true,
+  );
+  if (definition.kind === 'port') option.argParser(parsePort);
+  if (definition.kind === 'seconds') option.argParser(parseSeconds);
+  if (definition.flags.includes('--output')) option.choices(['text', 'json']);
+  return option;
+}
+
+function parsePort(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value <= 65_535) return value;
+  throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
+}
+
+function parseSeconds(text: string): number {
+  const value = Number(text);
+  if (Number.isFinite(value) && value > 0) return value;
+  throw new InvalidArgumentError('Seconds are a number above 0.');
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

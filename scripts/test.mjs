@@ -3,7 +3,7 @@
 //   npm test -- core/runtime     the files whose path contains one of the words
 // Tests of packages run two files at a time; those in tests/ start real processes, share the machine and run one by one.
 import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { run as runTests } from 'node:test';
 import { inspect } from 'node:util';
 import { builtFileOf, fail, filesOf, packageFolders, packageOf, root } from './repository.mjs';
@@ -39,63 +39,51 @@ deadline.addEventListener('abort', () => {
   finish(1);
 });
 
-await runFiles(
-  sources.filter((source) => !source.startsWith('tests/')),
-  2,
-);
-await runFiles(
-  sources.filter((source) => source.startsWith('tests/')),
-  1,
-);
+const isStory = (source) => source.startsWith('tests/');
+const units = sources.filter((source) => !isStory(source));
+await Promise.all([runOneByOne(units), runOneByOne(units)]);
+await runOneByOne(sources.filter(isStory));
 finish(0);
 
-async function runFiles(files, concurrency) {
-  if (files.length === 0) return;
-  const reports = new Map();
-  const report = (file) => {
-    const name = relative(root, file);
-    if (!reports.has(name))
-      reports.set(name, { passed: 0, failed: 0, skipped: 0, output: '', startedMs: performance.now() });
-    return reports.get(name);
-  };
-  const events = runTests({
-    files: files.map((source) => join(root, builtFileOf(source))),
-    concurrency,
-    timeout: fileDeadlineMs,
-    signal: deadline,
-  });
-  for await (const { type, data } of events) {
-    if (data?.file === undefined) continue;
-    const isWholeFile = data.name === data.file;
-    const entry = report(data.file);
-    if (type === 'test:stdout' || type === 'test:stderr') entry.output += data.message;
-    else if (type === 'test:complete' && isWholeFile) endFile(relative(root, data.file), entry, data);
-    else if (isWholeFile || data.details?.type === 'suite') continue;
-    else if (type === 'test:pass') entry[isSkipped(data) ? 'skipped' : 'passed'] += 1;
-    else if (type === 'test:fail') failTest(entry, data.name, data.details.error);
+/** Takes files off the queue until it is empty; several of these may share one queue. */
+async function runOneByOne(queue) {
+  for (let source = queue.shift(); source !== undefined; source = queue.shift()) await runFile(source);
+}
+
+async function runFile(source) {
+  const report = { passed: 0, failed: 0, skipped: 0, output: '' };
+  const fileStartedMs = performance.now();
+  const file = join(root, builtFileOf(source));
+  for await (const { type, data } of runTests({ files: [file], timeout: fileDeadlineMs, signal: deadline })) {
+    if (type === 'test:stdout' || type === 'test:stderr') report.output += data.message;
+    if (type !== 'test:complete' || data.details.type === 'suite') continue;
+    if (isSkipped(data)) report.skipped += 1;
+    else if (!data.details.passed) failTest(report, data);
+    else if (data.name !== file) report.passed += 1;
   }
+  printFile(source, report, performance.now() - fileStartedMs);
+  for (const key of Object.keys(totals)) totals[key] += report[key];
 }
 
 function isSkipped(data) {
   return data.skip !== undefined || data.todo !== undefined;
 }
 
-function failTest(entry, name, error) {
+/** The file itself is reported as a test too: it fails alone when it does not load, hangs, or fails after its last test. */
+function failTest(report, { name, details: { error } }) {
   if (error.failureType === 'subtestsFailed') return;
-  entry.failed += 1;
-  entry.output += `✗ ${name}\n${inspect(error.cause ?? error)}\n`;
+  report.failed += 1;
+  report.output += `✗ ${name.replace(`${root}/`, '')}\n${inspect(error.cause ?? error)}\n`;
 }
 
-/** A file that ends badly although none of its tests failed: it does not load, hangs, or fails after its last test. */
-function endFile(name, entry, data) {
-  if (!data.details.passed && entry.failed === 0) failTest(entry, name, data.details.error);
-  const seconds = ((data.details.duration_ms ?? performance.now() - entry.startedMs) / 1000).toFixed(1);
-  const counts = `${entry.passed} passed${entry.failed > 0 ? `, ${entry.failed} FAILED` : ''}${entry.skipped > 0 ? `, ${entry.skipped} skipped` : ''}`;
-  console.log(
-    `${entry.failed > 0 ? '✗' : '✓'} ${name.replace('/dist/', '/').replace(/\.js$/, '')}  ${counts}  ${seconds} s`,
-  );
-  if (entry.failed > 0) console.log(indent(entry.output.trimEnd().split('\n').slice(-shownOutputLines)));
-  for (const key of Object.keys(totals)) totals[key] += entry[key];
+function printFile(source, { passed, failed, skipped, output }, durationMs) {
+  const counts = [
+    `${passed} passed`,
+    ...(failed > 0 ? [`${failed} FAILED`] : []),
+    ...(skipped > 0 ? [`${skipped} skipped`] : []),
+  ];
+  console.log(`${failed > 0 ? '✗' : '✓'} ${source}  ${counts.join(', ')}  ${(durationMs / 1000).toFixed(1)} s`);
+  if (failed > 0) console.log(indent(output.trimEnd().split('\n').slice(-shownOutputLines)));
 }
 
 function indent(lines) {

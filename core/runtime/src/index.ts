@@ -11,5 +11,7 @@ export {
 } from './controller.js';
 export { blocked, type Decision, settled, step, wait } from './decision.js';
 export type { Operator } from './operator.js';
-export type { Invariant, Model, Planner, WorldMove } from './planner.js';
+export { type Exploration, type ExploreOptions, explore, type Violation } from './planner/explore.js';
+export { type Forecast, type ForecastEntry, type ForecastOptions, forecast } from './planner/forecast.js';
+export type { Invariant, Model, Planner, WorldMove } from './planner/planner.js';
 export type { Reader } from './reader.js';

@@ -1,4 +1,4 @@
-import type { Decision } from './decision.js';
+import type { Decision } from '../decision.js';
 
 /**
  * An operator's heart. `observe` reads the world and says what is missing or unknown instead of guessing; `plan` is pure
@@ -23,7 +23,16 @@ export interface Model<Desired, State, Observation, Step> {
   progress(state: State): readonly WorldMove<State>[];
   /** What may go wrong; each use costs one of the bound's faults. */
   faults(state: State): readonly WorldMove<State>[];
-  fingerprint(state: State): string;
+  /**
+   * Equal for states that behave alike, which is best when the names of members do not matter: then states that differ
+   * only in who is who are explored once. With a step, for pairs of a state and a step decided earlier (the name of the
+   * member that the step is about does matter then).
+   */
+  fingerprint(state: State, step?: Step): string;
+  /** The state on one line, for traces and forecasts. */
+  describe?(state: State): string;
+  /** The step as people would say it; its JSON when absent. */
+  describeStep?(step: Step): string;
 }
 
 export interface WorldMove<State> {

@@ -1,3 +1,14 @@
+export {
+  CompactedError,
+  DamagedLogError,
+  FutureRevisionError,
+  InvalidKeyError,
+  KeyspaceClosedError,
+  KeyspaceError,
+  KeyspaceFailedError,
+  KeyspaceLockedError,
+  LeaseNotFoundError,
+} from './errors.js';
 export type {
   GetResult,
   KeyEvent,
@@ -14,3 +25,5 @@ export type {
   Watcher,
   WriteResult,
 } from './keyspace.js';
+export { memoryKeyspace } from './memory-keyspace.js';
+export { prefixRange } from './mvcc/key-order.js';

@@ -21,27 +21,43 @@ export interface Keyspace {
 
   /**
    * One compare-and-write: when the key's modification revision equals `ifRevision` (0: the key is absent), the write is
-   * made; otherwise nothing changes and the result holds what is there. Resolves when the write is durable.
+   * made; otherwise nothing changes and the result holds what is there. Resolves when the write is durable; until then
+   * no read and no watch shows it. `value` belongs to the keyspace from then on and must not be changed.
    * Fails with `KeyspaceFailedError` once the storage has failed (disk full, fsync error): nothing more is written then.
    */
   put(key: string, value: Uint8Array, options: PutOptions): Promise<WriteResult>;
   delete(key: string, options: { readonly ifRevision: Revision }): Promise<WriteResult>;
 
   /**
-   * Changes in [start, end) with revision > `after`, in order, without gap, each revision's changes in one batch.
-   * `onEvents` must not throw and must be quick. Fails with `CompactedError` when `after` < the compacted revision.
+   * Changes in [start, end) with revision > `after`, in order, without gap, each revision's changes in one batch (a batch
+   * may hold several revisions, never part of one). What is in the past already is handed over before the promise resolves.
+   * `onEvents` must be quick; a watcher that throws is ended with what it threw.
+   * Fails with `CompactedError` when `after` < the compacted revision. `after` may lie in the future: then only later
+   * changes are handed over.
    */
   watch(range: KeyRange, after: Revision, watcher: Watcher): Promise<Watch>;
 
-  /** Deletes its keys `ttlSeconds` after it was granted, unless kept alive. */
+  /**
+   * A lease deletes its keys, all in one revision, `ttlSeconds` after it was granted or last kept alive, or after the
+   * keyspace was opened. A key is on the lease of its last put. Unknown leases fail with `LeaseNotFoundError`.
+   */
   grantLease(ttlSeconds: number): Promise<LeaseId>;
+  keepLeaseAlive(lease: LeaseId): Promise<void>;
+  /** Ends the lease and deletes its keys now. */
+  revokeLease(lease: LeaseId): Promise<void>;
 
-  /** Forgets history before `revision`; reads and watches from before it then fail with `CompactedError`. */
+  /**
+   * Forgets history before `revision`; reads and watches from before it then fail with `CompactedError`. No effect when
+   * that is compacted already. Fails with `FutureRevisionError` for a revision not yet reached.
+   */
   compact(revision: Revision): Promise<void>;
+  /** 0 when nothing was compacted yet. */
   compactedRevision(): Promise<Revision>;
 
   /** Bytes on disk (0 in memory) and number of keys. */
   status(): Promise<KeyspaceStatus>;
+
+  /** Waits for the writes under way, then ends every watch. Everything after it fails with `KeyspaceClosedError`. */
   close(): Promise<void>;
 }
 
@@ -49,7 +65,10 @@ export interface Keyspace {
 export type Revision = number;
 export type LeaseId = string;
 
-/** `end` undefined: only `start`. Use `prefixRange` for a prefix. */
+/**
+ * `end` undefined: only `start`. `end` "\0": every key from `start` on, as in etcd. Use `prefixRange` for a prefix.
+ * Keys are ordered as their UTF-8 bytes.
+ */
 export interface KeyRange {
   readonly start: string;
   readonly end?: string;

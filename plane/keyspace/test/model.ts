@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { simulatedWorld } from '@castellan/world';
+import fc from 'fast-check';
+import {
+  CompactedError,
+  type KeyEvent,
+  type KeyRange,
+  type Keyspace,
+  type KeyValue,
+  prefixRange,
+  type Revision,
+} from '../src/index.js';
+import { type CollectedWatch, collectWatch } from './collected-watch.js';
+import type { OpenKeyspace } from './contract.js';
+
+/** The naive model: a whole copy of the map for each revision; index 0 is not a revision. */
+class Model {
+  readonly states: ReadonlyMap<string, KeyValue>[] = [new Map(), new Map()];
+  compacted = 0;
+  readonly watches: { readonly range: KeyRange; readonly after: Revision; readonly collected: CollectedWatch }[] = [];
+
+  get revision(): Revision {
+    return this.states.length - 1;
+  }
+  get now(): ReadonlyMap<string, KeyValue> {
+    return this.at(this.revision);
+  }
+  at(revision: Revision): ReadonlyMap<string, KeyValue> {
+    return this.states[revision] ?? new Map();
+  }
+  put(key: string, value: Uint8Array): void {
+    const before = this.now.get(key);
+    const modRevision = this.revision + 1;
+    const keyValue = {
+      key,
+      value,
+      createRevision: before?.createRevision ?? modRevision,
+      modRevision,
+      version: (before?.version ?? 0) + 1,
+    };
+    this.states.push(new Map(this.now).set(key, keyValue));
+  }
+  delete(key: string): void {
+    const next = new Map(this.now);
+    next.delete(key);
+    this.states.push(next);
+  }
+  range(range: KeyRange, revision: Revision): KeyValue[] {
+    return [...this.at(revision).values()].filter(({ key }) => isInside(range, key)).sort(byBytes);
+  }
+  changes(range: KeyRange, after: Revision): string[] {
+    const changes: string[] = [];
+    for (let revision = after + 1; revision <= this.revision; revision++) {
+      const before = this.at(revision - 1);
+      const now = this.at(revision);
+      const keys = new Set([...before.keys(), ...now.keys()]);
+      for (const key of keys) {
+        if (isInside(range, key) && before.get(key) !== now.get(key)) {
+          changes.push(`${now.has(key) ? 'put' : 'delete'} ${key} ${revision}`);
+        }
+      }
+    }
+    return changes;
+  }
+}
+
+interface Real {
+  keyspace: Keyspace;
+  readonly reopen?: () => Promise<Keyspace>;
+}
+
+type Command = fc.AsyncCommand<Model, Real>;
+
+const keys = fc.constantFrom('/a', '/a/1', '/a/2', '/b', '/\u{ff01}', '/\u{1f600}');
+const ranges = fc.oneof(
+  fc.constantFrom('', '/', '/a', '/a/', '/\u{1f600}').map(prefixRange),
+  fc.record({ start: keys, end: keys }),
+  keys.map((start) => ({ start })),
+);
+/** A place between the compacted revision (0) and the present (1), and sometimes before. */
+const places = fc.double({ min: -0.2, max: 1, noNaN: true });
+
+const commands: fc.Arbitrary<Command>[] = [
+  fc
+    .record({ key: keys, value: fc.uint8Array({ maxLength: 8 }), isStale: fc.integer({ min: 0, max: 4 }) })
+    .map(({ key, value, isStale }) =>
+      command(`put ${key}${isStale === 0 ? ' (stale)' : ''}`, async (model, { keyspace }) => {
+        const ifRevision = (model.now.get(key)?.modRevision ?? 0) + (isStale === 0 ? 1 : 0);
+        const previous = model.now.get(key);
+        const result = await keyspace.put(key, value, { ifRevision });
+        assert.equal(result.isWritten, isStale !== 0);
+        if (result.isWritten) model.put(key, value);
+        assertSame(result.isWritten ? result.previous : result.present, previous);
+        assert.equal(result.revision, model.revision);
+      }),
+    ),
+  keys.map((key) =>
+    command(`delete ${key}`, async (model, { keyspace }) => {
+      const previous = model.now.get(key);
+      const result = await keyspace.delete(key, { ifRevision: previous?.modRevision ?? 0 });
+      assert.ok(result.isWritten);
+      if (previous !== undefined) model.delete(key);
+      assert.equal(result.revision, model.revision);
+    }),
+  ),
+  fc.record({ range: ranges, place: places, limit: fc.integer({ min: 0, max: 3 }) }).map(({ range, place, limit }) =>
+    command(`range ${JSON.stringify(range)} at ${place}`, async (model, { keyspace }) => {
+      const revision = placeIn(model, place);
+      const read = keyspace.range(range, { revision, limit });
+      if (revision < model.compacted) return assert.rejects(read, CompactedError);
+      const { keyValues, count } = await read;
+      const expected = model.range(range, revision);
+      assert.equal(count, expected.length);
+      const wanted = limit === 0 ? expected : expected.slice(0, limit);
+      assert.deepEqual(keyValues.map(plain), wanted.map(plain));
+    }),
+  ),
+  fc.record({ range: ranges, place: places }).map(({ range, place }) =>
+    command(`watch ${JSON.stringify(range)} from ${place}`, async (model, { keyspace }) => {
+      const after = placeIn(model, place);
+      const opened = collectWatch(keyspace, range, after);
+      if (after < model.compacted) return assert.rejects(opened, CompactedError);
+      model.watches.push({ range, after, collected: await opened });
+    }),
+  ),
+  places.map((place) =>
+    command(`compact to ${place}`, async (model, { keyspace }) => {
+      const revision = placeIn(model, place);
+      await keyspace.compact(revision);
+      model.compacted = Math.max(model.compacted, revision);
+      assert.equal(await keyspace.compactedRevision(), model.compacted);
+    }),
+  ),
+  fc.constant(
+    command('reopen', async (model, real) => {
+      if (real.reopen === undefined) return;
+      checkWatches(model);
+      real.keyspace = await real.reopen();
+      assert.equal(await real.keyspace.revision(), model.revision);
+      assert.equal(await real.keyspace.compactedRevision(), model.compacted);
+    }),
+  ),
+];
+
+export async function modelProperty(open: OpenKeyspace): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(fc.commands(commands, { maxCommands: 80, size: 'max' }), async (run) => {
+      const opened = await open(simulatedWorld(1));
+      const model = new Model();
+      const real: Real = { keyspace: opened.keyspace, ...(opened.reopen && { reopen: opened.reopen }) };
+      try {
+        await fc.asyncModelRun(() => ({ model, real }), run);
+        checkWatches(model);
+      } finally {
+        await real.keyspace.close();
+        await opened.dispose();
+      }
+    }),
+    { numRuns: 100 },
+  );
+}
+
+function command(name: string, run: (model: Model, real: Real) => Promise<void>): Command {
+  return { check: () => true, run, toString: () => name };
+}
+
+/** Watches of a keyspace that is still open have seen everything; those of one that was closed are dropped. */
+function checkWatches(model: Model): void {
+  for (const { range, after, collected } of model.watches.splice(0)) {
+    assert.deepEqual(collected.events().map(describeEvent), model.changes(range, after));
+  }
+}
+
+function describeEvent(event: KeyEvent): string {
+  return `${event.type} ${event.key} ${event.revision}`;
+}
+
+function placeIn(model: Model, place: number): Revision {
+  const oldest = Math.max(1, model.compacted);
+  return Math.max(1, Math.round(oldest + place * (model.revision - oldest)));
+}
+
+function isInside({ start, end }: KeyRange, key: string): boolean {
+  if (end === undefined) return key === start;
+  const bytes = Buffer.from(key);
+  const isBelowEnd = end === '\0' || Buffer.compare(bytes, Buffer.from(end)) < 0;
+  return Buffer.compare(bytes, Buffer.from(start)) >= 0 && isBelowEnd;
+}
+
+function byBytes(left: KeyValue, right: KeyValue): number {
+  return Buffer.compare(Buffer.from(left.key), Buffer.from(right.key));
+}
+
+function plain(keyValue: KeyValue) {
+  return { ...keyValue, value: [...keyValue.value] };
+}
+
+function assertSame(actual: KeyValue | undefined, expected: KeyValue | undefined): void {
+  assert.deepEqual(actual && plain(actual), expected && plain(expected));
+}

@@ -16,7 +16,7 @@ export async function build() {
   rmSync(stampPath, { force: true });
   const layers = await run(process.execPath, ['scripts/layers.mjs', '--write']);
   if (layers.code !== 0) {
-    fail(`${layers.output.trim()}\nNext: change the import, or layers.json if the layering is to change.`);
+    throw new Error(`${layers.output.trim()}\nNext: change the import, or layers.json if the layering is to change.`);
   }
   await compile([]);
   await bundle();
@@ -26,7 +26,7 @@ export async function build() {
 /** Compiles some packages and what they import; all of them when none is named. */
 export async function compile(folders) {
   const { code, output } = await run(tool('tsc'), ['-b', '--pretty', 'false', ...folders]);
-  if (code !== 0) fail(`${output.trim()}\nThe sources do not compile (see above).`);
+  if (code !== 0) throw new Error(`${output.trim()}\nThe sources do not compile (see above).`);
 }
 
 /** True when nothing that is built from has changed since the last build, and what it made is still there. */
@@ -76,4 +76,4 @@ function fingerprintOfSources() {
   return hash.digest('hex');
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) await build();
+if (process.argv[1] === fileURLToPath(import.meta.url)) await build().catch(fail);

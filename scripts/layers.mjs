@@ -1,10 +1,12 @@
 // Keeps what follows from layers.json in step with it: each package's dependencies on other packages,
-// each tsconfig's references, and the rule that imports follow the layers and only use front doors.
+// each tsconfig's references, the figure in ARCHITECTURE.md, and the rule that imports follow the layers and only use front doors.
 //   node scripts/layers.mjs           check; names each difference and exits 1
 //   node scripts/layers.mjs --write   write the files that follow
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { figureOf } from './figure.mjs';
+import { replacePart } from './generated-part.mjs';
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), '..');
 const isWriting = process.argv.includes('--write');
@@ -30,6 +32,8 @@ follow('tsconfig.json', {
     .filter((folder) => existsSync(join(root, folder)))
     .map((folder) => ({ path: `./${folder}` })),
 });
+
+followInDocument('ARCHITECTURE.md', 'figure', figureOf(packages));
 
 for (const problem of problems) console.error(problem);
 if (problems.length > 0) process.exit(1);
@@ -72,6 +76,14 @@ function follow(path, content) {
   if (present !== undefined && JSON.stringify(JSON.parse(present)) === JSON.stringify(content)) return;
   if (isWriting) writeFileSync(join(root, path), text);
   else problems.push(`${path} does not follow layers.json; next: node scripts/layers.mjs --write`);
+}
+
+function followInDocument(path, name, content) {
+  const present = readFileSync(join(root, path), 'utf8');
+  const wanted = replacePart(present, name, content);
+  if (wanted === present) return;
+  if (isWriting) writeFileSync(join(root, path), wanted);
+  else problems.push(`${path}: its ${name} does not follow layers.json; next: node scripts/layers.mjs --write`);
 }
 
 function sourcesOf(folder) {

@@ -68,8 +68,8 @@ export function run(command, args, { isShown = false, deadlineMs = 600_000, env 
   });
 }
 
-/** Ends a script with a message that says what is wrong and what to do. */
-export function fail(message) {
-  console.error(message);
+/** Ends a script with a message, or an error's message, that says what is wrong and what to do. */
+export function fail(reason) {
+  console.error(reason instanceof Error ? reason.message : reason);
   process.exit(1);
 }

@@ -20,13 +20,16 @@ const programs = {
   unshare: 'util-linux',
 };
 
-/** `packages`: build only these folders and what they import, and no bundle. */
+/** `packages`: build only these folders and what they import, and no bundle; an empty list builds nothing. */
 export async function setup({ packages } = {}) {
   checkNode();
   await ensureNpmPackages();
   await ensurePrograms();
-  if (packages !== undefined) await compile(packages);
-  else if (!isBuilt()) await build();
+  if (packages === undefined) {
+    if (!isBuilt()) await build().catch(fail);
+  } else if (packages.length > 0) {
+    await compile(packages).catch(fail);
+  }
 }
 
 function checkNode() {

@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { filesOf, packageFolders, read, root } from '../repository.mjs';
+
+/** A line that begins (after list, table or heading marks) with a number such as **K3** states an invariant. */
+const statement = /^[\s>|*#-]*([A-Z]{1,3}\d+)\b/gm;
+const testTitle = /\b(?:test|it|describe)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs;
+const numbered = /\b([A-Z]{1,3})\d+\b/g;
+
+/** Every numbered invariant of a package's SPEC.md is named by a test of that package, and no test names another. */
+export const invariants = {
+  name: 'invariants',
+  async run() {
+    const problems = [];
+    let count = 0;
+    for (const folder of packageFolders.filter((candidate) => existsSync(join(root, candidate, 'SPEC.md')))) {
+      const stated = new Set([...read(`${folder}/SPEC.md`).matchAll(statement)].map((match) => match[1]));
+      const prefixes = new Set([...stated].map((name) => name.replace(/\d+$/, '')));
+      const titles = filesOf(folder)
+        .filter((path) => path.endsWith('.test.ts'))
+        .flatMap((path) => [...read(path).matchAll(testTitle)].map((match) => ({ path, title: match[2] })));
+      const named = new Set();
+      for (const { path, title } of titles) {
+        for (const [name, prefix] of title.matchAll(numbered)) {
+          named.add(name);
+          if (prefixes.has(prefix) && !stated.has(name))
+            problems.push(`${path}: "${title}" names ${name}, which SPEC.md lacks`);
+        }
+      }
+      for (const name of stated)
+        if (!named.has(name)) problems.push(`${folder}/SPEC.md: no test's title names ${name}`);
+      count += stated.size;
+    }
+    return { problems, note: `${count} invariants` };
+  },
+};

@@ -1,0 +1,45 @@
+// Writes the parts of documents that are made from code: the help of each command, and the table of errors.
+//   node scripts/docs.mjs
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { replacePart } from './generated-part.mjs';
+import { read, root, run } from './repository.mjs';
+
+export async function madeParts() {
+  return [
+    { file: 'docs/cli.md', part: 'help', content: await helpOfEachCommand() },
+    { file: 'docs/errors.md', part: 'errors', content: await tableOfErrors() },
+  ];
+}
+
+async function helpOfEachCommand() {
+  const overall = await helpOf([]);
+  const names = [...overall.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map((match) => match[1]);
+  const sections = await Promise.all(
+    names.map(async (name) => `### castellan ${name}\n\n\`\`\`\n${await helpOf([name])}\n\`\`\``),
+  );
+  return [`\`\`\`\n${overall}\n\`\`\``, ...sections].join('\n\n');
+}
+
+async function helpOf(command) {
+  const { code, output } = await run(process.execPath, [join(root, 'bin/castellan'), ...command, '--help']);
+  if (code !== 0) throw new Error(`castellan ${command.join(' ')} --help failed:\n${output}`);
+  return output.trim();
+}
+
+async function tableOfErrors() {
+  const { errorTable } = await import(pathToFileURL(join(root, 'apps/cli/dist/src/errors.js')).href);
+  const rows = Object.entries(errorTable).map(
+    ([code, { exitCode, summary, next }]) =>
+      `| \`${code}\` | ${exitCode} | ${summary} | ${next.replaceAll('|', '\\|')} |`,
+  );
+  return ['| code | exit status | when | what to do |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const { file, part, content } of await madeParts()) {
+    writeFileSync(join(root, file), replacePart(read(file), part, content));
+    console.log(`${file}: ${part}`);
+  }
+}

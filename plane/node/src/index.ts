@@ -1,1 +1,1 @@
-export {};
+export { type RemovalOptions, removeEverything } from './sandbox/removal.js';

@@ -1,0 +1,212 @@
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { capabilities } from './capabilities.js';
+import { namespacePath } from './pod-network.js';
+import {
+  bootId,
+  childrenOf,
+  identifyProcess,
+  isAlive,
+  isInNetwork,
+  type ProcessIdentity,
+  parseStat,
+  processesWithArgument,
+  signalProcess,
+} from './process-identity.js';
+import { isMissing } from './record-file.js';
+import { mountArguments, type RootFileSystem, writeLayer } from './root-file-system.js';
+
+/** Everything that one start of a container needs. */
+export interface ContainerLaunch {
+  /** Where this start keeps its files; must not exist yet. Its path is what the processes are found by. */
+  readonly directory: string;
+  /** As `ip netns` shows it. */
+  readonly networkNamespace: string;
+  readonly hostname: string;
+  readonly command: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly workingDirectory: string;
+  readonly root: Omit<RootFileSystem, 'layer'>;
+  readonly user?: { readonly user: number; readonly group: number };
+  /** Control groups to join, by directory. */
+  readonly cgroups: readonly string[];
+}
+
+export type ContainerState =
+  | { readonly kind: 'running' }
+  /** `exitCode` is absent when nobody was there to see the end: the machine went down, or the supervisor was killed. */
+  | { readonly kind: 'exited'; readonly exitCode: number | undefined; readonly finishedAtMs: number };
+
+/**
+ * Waits for the container and writes down how it ended, whoever lives by then: the plane may have been killed and
+ * started again. Writes its own /proc/PID/stat first (pid and start time), so there is no moment in which a process
+ * runs that no record tells of.
+ */
+const supervisor = `
+directory=$1; shift
+read -r stat </proc/$$/stat
+printf '%s\\n' "$stat" >"$directory/process"
+(
+  for group in $CASTELLAN_CGROUPS; do echo 0 >"$group/cgroup.procs"; done
+  exec "$@" 3>"$directory/info" 9<"$directory/args"
+)
+printf '%s\\n' "$?" >"$directory/exit"
+`;
+
+/** One start of a container, running or ended. It lives in its own session and outlives the plane. */
+export class ContainerProcess {
+  readonly directory: string;
+  readonly #networkNamespace: string;
+
+  private constructor(directory: string, networkNamespace: string) {
+    this.directory = directory;
+    this.#networkNamespace = networkNamespace;
+  }
+
+  /** Returns when the supervisor runs; that the program itself could not be started shows as an exit. */
+  static async start(launch: ContainerLaunch): Promise<ContainerProcess> {
+    const { directory } = launch;
+    const root: RootFileSystem = { ...launch.root, layer: join(directory, 'layer') };
+    mkdirSync(directory, { recursive: true });
+    writeLayer(root);
+    writeFileSync(join(directory, 'boot'), bootId());
+    // In a file, not on the command line: the environment may hold secrets, and every user sees command lines.
+    writeFileSync(join(directory, 'args'), isolationArguments(launch, root).join('\0'), { mode: 0o600 });
+    const log = openSync(join(directory, 'log'), 'a', 0o640);
+    try {
+      const child = spawn('/bin/sh', ['-c', supervisor, 'castellan-container', directory, ...entry(launch)], {
+        detached: true,
+        stdio: ['ignore', log, log],
+        cwd: '/',
+        env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', CASTELLAN_CGROUPS: launch.cgroups.join(' ') },
+      });
+      await new Promise<void>((resolve, reject) => {
+        child.once('spawn', resolve);
+        child.once('error', reject);
+      });
+      child.unref();
+    } finally {
+      closeSync(log);
+    }
+    return new ContainerProcess(directory, launch.networkNamespace);
+  }
+
+  /** Takes over what an earlier process of the plane started. */
+  static adopt(directory: string, networkNamespace: string): ContainerProcess {
+    return new ContainerProcess(directory, networkNamespace);
+  }
+
+  state(): ContainerState {
+    const exit = this.#exit();
+    if (exit !== undefined) return exit;
+    if (this.#supervisor() !== undefined) return { kind: 'running' };
+    // It may have written the exit code and ended between the two looks.
+    return this.#exit() ?? { kind: 'exited', exitCode: undefined, finishedAtMs: this.#lastSignOfLifeMs() };
+  }
+
+  /** The container's first program, as the machine numbers it; `undefined` while it is not up yet or no more. */
+  mainProcess(): ProcessIdentity | undefined {
+    const init = this.initProcess();
+    const main = init === undefined ? undefined : childrenOf(init.pid)[0];
+    return main === undefined ? undefined : identifyProcess(main);
+  }
+
+  /** Pid 1 of the container: bubblewrap's reaper. When it ends, the kernel kills everything in the container. */
+  initProcess(): ProcessIdentity | undefined {
+    const inode = statSync(namespacePath(this.#networkNamespace), { throwIfNoEntry: false })?.ino;
+    const pid = Number(/"child-pid": (\d+)/.exec(this.#read('info') ?? '')?.[1]);
+    if (inode === undefined || Number.isNaN(pid) || !isInNetwork(pid, inode)) return undefined;
+    return identifyProcess(pid);
+  }
+
+  /** Asks the container's program to end. `false` when there is none to ask. */
+  terminate(signal: NodeJS.Signals = 'SIGTERM'): boolean {
+    const main = this.mainProcess();
+    return main !== undefined && signalProcess(main, signal);
+  }
+
+  /** Ends everything in the container at once, what its program left behind included. */
+  kill(): void {
+    const init = this.initProcess();
+    if (init !== undefined) {
+      signalProcess(init, 'SIGKILL');
+      return;
+    }
+    // Not that far yet, or not ours to see: end the launcher, which has no child in a pid namespace so far.
+    const supervisorProcess = this.#supervisor();
+    if (supervisorProcess === undefined) return;
+    for (const pid of childrenOf(supervisorProcess.pid)) {
+      const launcher = identifyProcess(pid);
+      if (launcher !== undefined) signalProcess(launcher, 'SIGKILL');
+    }
+  }
+
+  /** Whether bubblewrap got as far as making the container: if not, the log says why. */
+  wasCreated(): boolean {
+    return (this.#read('info') ?? '').includes('child-pid');
+  }
+
+  #supervisor(): ProcessIdentity | undefined {
+    if (this.#read('boot') !== bootId()) return undefined;
+    const recorded = parseStat(this.#read('process') ?? '');
+    if (recorded !== undefined) return isAlive(recorded) ? recorded : undefined;
+    return processesWithArgument(this.directory)[0];
+  }
+
+  #exit(): ContainerState | undefined {
+    // The line ending tells a whole answer from one that is just being written.
+    const text = this.#read('exit');
+    if (text === undefined || !text.endsWith('\n')) return undefined;
+    return { kind: 'exited', exitCode: Number(text), finishedAtMs: statSync(join(this.directory, 'exit')).mtimeMs };
+  }
+
+  #lastSignOfLifeMs(): number {
+    return Math.max(
+      ...['args', 'log', 'process'].map(
+        (name) => statSync(join(this.directory, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
+      ),
+    );
+  }
+
+  #read(name: string): string | undefined {
+    try {
+      return readFileSync(join(this.directory, name), 'utf8');
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+function entry(launch: ContainerLaunch): readonly string[] {
+  return [
+    ...['nsenter', `--net=${namespacePath(launch.networkNamespace)}`, '--'],
+    ...['bwrap', '--args', '9', '--'],
+    ...asUser(launch.user, launch.command),
+  ];
+}
+
+/**
+ * bubblewrap changes users by means of a user namespace only; as root we want none, so the change is made inside.
+ * Leaving user 0 drops every capability.
+ */
+export function asUser(
+  user: { readonly user: number; readonly group: number } | undefined,
+  command: readonly string[],
+): readonly string[] {
+  if (user === undefined || (user.user === 0 && user.group === 0)) return command;
+  return ['/usr/bin/setpriv', `--reuid=${user.user}`, `--regid=${user.group}`, '--clear-groups', '--', ...command];
+}
+
+function isolationArguments(launch: ContainerLaunch, root: RootFileSystem): readonly string[] {
+  return [
+    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', launch.hostname],
+    ...['--info-fd', '3'],
+    ...mountArguments(root),
+    ...['--chdir', launch.workingDirectory],
+    ...['--cap-drop', 'ALL', ...capabilities.flatMap((name) => ['--cap-add', name])],
+    '--clearenv',
+    ...Object.entries(launch.environment).flatMap(([name, value]) => ['--setenv', name, value]),
+  ];
+}

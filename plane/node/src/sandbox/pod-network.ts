@@ -1,0 +1,83 @@
+import { statSync } from 'node:fs';
+import { addressAt, rangeSize } from './address-range.js';
+import { requireCommand, runCommand } from './command.js';
+import { bridgeName, type PlaneNetwork } from './plane-network.js';
+import { processesInNetwork, signalProcess } from './process-identity.js';
+
+/** A pod's place in the plane's network. The names follow from `index`, so writing that down is enough to clean up. */
+export interface PodNetwork {
+  /** The pod's address, counted from the base of the pod range. */
+  readonly index: number;
+  readonly address: string;
+  /** Of the namespace, as `ip netns` shows it. */
+  readonly namespace: string;
+}
+
+const firstPodIndex = 2;
+/** Held by `ip netns` until the namespace is deleted, so no process has to keep it alive. */
+const namespaceDirectory = '/run/netns';
+
+export function podNetworkAt(network: PlaneNetwork, index: number): PodNetwork {
+  return { index, address: addressAt(network.podRange, index), namespace: `${network.bridge}-${index}` };
+}
+
+/** The lowest index that is not in use; the base, the gateway and the broadcast address are never given away. */
+export function freePodIndex(network: PlaneNetwork, used: ReadonlySet<number>): number {
+  const end = rangeSize(network.podRange) - 1;
+  for (let index = firstPodIndex; index < end; index += 1) if (!used.has(index)) return index;
+  throw new Error(`all ${end - firstPodIndex} pod addresses are in use; next: delete pods`);
+}
+
+/** Makes a namespace with loopback and eth0 joined to the bridge. Must not exist yet. */
+export async function createPodNetwork(network: PlaneNetwork, pod: PodNetwork): Promise<void> {
+  const device = deviceName(network.bridge, pod.index);
+  const outside = [
+    `netns add ${pod.namespace}`,
+    `link add ${device} type veth peer name eth0 netns ${pod.namespace}`,
+    `link set ${device} master ${network.bridge} up`,
+  ];
+  const inside = [
+    'link set lo up',
+    `address add ${pod.address}/${network.podRange.prefixLength} dev eth0`,
+    'link set eth0 up',
+    `route add default via ${network.gateway}`,
+  ];
+  await requireCommand('ip', ['-batch', '-'], { input: `${outside.join('\n')}\n` });
+  await requireCommand('ip', ['-netns', pod.namespace, '-batch', '-'], { input: `${inside.join('\n')}\n` });
+}
+
+/** Kills what still runs in the namespace and removes it; the pod's device goes with it. May be called again. */
+export async function removePodNetwork(pod: Pick<PodNetwork, 'namespace' | 'index'>, bridge: string): Promise<void> {
+  const inode = networkInode(pod.namespace);
+  if (inode !== undefined) {
+    for (const process of processesInNetwork(inode)) signalProcess(process, 'SIGKILL');
+    await requireCommand('ip', ['netns', 'delete', pod.namespace]);
+  }
+  // A namespace that a dying process still holds keeps its device for a moment: the name must be free for the next pod.
+  await runCommand('ip', ['link', 'delete', deviceName(bridge, pod.index)]);
+}
+
+/** Every namespace that was made for this data directory, recorded or not. */
+export async function leftNamespaces(
+  dataDirectory: string,
+): Promise<readonly Pick<PodNetwork, 'namespace' | 'index'>[]> {
+  const prefix = `${bridgeName(dataDirectory)}-`;
+  const listing = await requireCommand('ip', ['netns', 'list']);
+  return listing.split('\n').flatMap((line) => {
+    const namespace = line.split(' ')[0] ?? '';
+    return namespace.startsWith(prefix) ? [{ namespace, index: Number(namespace.slice(prefix.length)) }] : [];
+  });
+}
+
+export function namespacePath(namespace: string): string {
+  return `${namespaceDirectory}/${namespace}`;
+}
+
+/** The number that /proc/PID/ns/net shows for processes in the namespace; `undefined` when there is none. */
+export function networkInode(namespace: string): number | undefined {
+  return statSync(namespacePath(namespace), { throwIfNoEntry: false })?.ino;
+}
+
+function deviceName(bridge: string, index: number): string {
+  return `${bridge}v${index}`;
+}

@@ -1,0 +1,41 @@
+import { existsSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { detectCgroups, removePlaneCgroups } from './cgroups.js';
+import { bridgeName, forgetPlaneNetwork, removePlaneNetwork } from './plane-network.js';
+import { leftNamespaces, removePodNetwork } from './pod-network.js';
+
+export interface RemovalOptions {
+  /** Also the pods' volumes, logs and records; without it pods resume from their volumes at the next start. */
+  readonly volumes?: boolean;
+}
+
+const attempts = 50;
+const pauseMs = 20;
+
+/**
+ * Ends every process of a plane's pods and removes its namespaces, devices, bridge and control groups, whether or not
+ * a plane is running or its records are whole: all of them are found by names that follow from the directory.
+ */
+export async function removeEverything(dataDirectory: string, options: RemovalOptions = {}): Promise<void> {
+  if (!existsSync(dataDirectory)) return;
+  for (const namespace of await leftNamespaces(dataDirectory)) {
+    await removePodNetwork(namespace, bridgeName(dataDirectory));
+  }
+  await removePlaneNetwork(dataDirectory);
+  await removeGroups(dataDirectory);
+  if (options.volumes === true) {
+    forgetPlaneNetwork(dataDirectory);
+    rmSync(join(dataDirectory, 'pods'), { recursive: true, force: true });
+  }
+}
+
+/** The kernel takes a moment to empty a group after the last kill. */
+async function removeGroups(dataDirectory: string): Promise<void> {
+  const layout = detectCgroups();
+  for (let attempt = 0; attempt < attempts; attempt += 1) {
+    if (removePlaneCgroups(layout, bridgeName(dataDirectory))) return;
+    await sleep(pauseMs);
+  }
+  throw new Error(`control group ${bridgeName(dataDirectory)} still has processes a second after they were killed`);
+}

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { runCommand } from '../src/sandbox/command.js';
+import { bridgeName } from '../src/sandbox/plane-network.js';
+import { leftNamespaces } from '../src/sandbox/pod-network.js';
+import { removeEverything } from '../src/sandbox/removal.js';
+
+/** Why tests with real processes cannot run here; `false` when they can. For the `skip` option of node:test. */
+export function cannotRunPods(): string | false {
+  if (process.getuid?.() !== 0) return 'needs root: makes network namespaces';
+  for (const program of ['bwrap', 'nsenter', 'ip']) {
+    const found = ['/usr/bin', '/usr/sbin', '/bin', '/sbin'].some((path) => existsSync(join(path, program)));
+    if (!found) return `needs ${program}: apt-get install bubblewrap util-linux iproute2`;
+  }
+  return false;
+}
+
+/** Runs `body` with a data directory of its own, then removes everything and asserts that nothing is left. */
+export async function withDataDirectory(body: (directory: string) => Promise<void>): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'castellan-node-'));
+  try {
+    await body(directory);
+  } finally {
+    await removeEverything(directory, { volumes: true });
+    const left = await leftovers(directory);
+    rmSync(directory, { recursive: true, force: true });
+    assert.deepEqual(left, [], 'nothing of the plane is left on the machine');
+  }
+}
+
+/** Processes, namespaces, devices, addresses, routes, mounts and control groups of a data directory. */
+export async function leftovers(directory: string): Promise<readonly string[]> {
+  const bridge = bridgeName(directory);
+  const processes = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid));
+  const commandLines = await Promise.all(processes.map((pid) => text(`/proc/${pid}/cmdline`)));
+  const lines = async (...command: readonly [string, ...string[]]) => {
+    const [program, ...args] = command;
+    const { stdout } = await runCommand(program, args);
+    return stdout.split('\n').filter((line) => line.includes(bridge) || line.includes(directory));
+  };
+  const groups = (await text('/proc/mounts')).split('\n').flatMap((line) => {
+    const [, path = '', type = ''] = line.split(' ');
+    return type.startsWith('cgroup') && existsSync(join(path, bridge)) ? [join(path, bridge)] : [];
+  });
+  const mounts = (await text('/proc/mounts')).split('\n');
+  return [
+    ...commandLines
+      .filter((line) => line.includes(`${directory}/`))
+      .map((line) => `process ${line.replaceAll('\0', ' ')}`),
+    ...(await leftNamespaces(directory)).map(({ namespace }) => `namespace ${namespace}`),
+    ...(await lines('ip', '-o', 'address')),
+    ...(await lines('ip', '-o', 'link')),
+    ...(await lines('ip', 'route', 'show', 'table', 'all')),
+    ...mounts.filter((line) => line.includes(bridge) || line.includes(directory)).map((line) => `mount ${line}`),
+    ...groups.map((path) => `cgroup ${path}`),
+  ];
+}
+
+/** Looks every 10 ms until `condition` gives something; fails after `deadlineMs` saying what it waited for. */
+export async function until<T>(
+  what: string,
+  condition: () => T | undefined | false | Promise<T | undefined | false>,
+  deadlineMs = 15_000,
+): Promise<T> {
+  const end = Date.now() + deadlineMs;
+  for (;;) {
+    const value = await condition();
+    if (value !== undefined && value !== false) return value;
+    if (Date.now() > end) throw new Error(`waited ${deadlineMs} ms for: ${what}`);
+    await sleep(10);
+  }
+}
+
+async function text(path: string): Promise<string> {
+  const { readFile } = await import('node:fs/promises');
+  return await readFile(path, 'utf8').catch(() => '');
+}

@@ -1,1 +1,2 @@
-export {};
+export type { Component, ComponentContext } from './component.js';
+export { type PlaneControllers, type PlaneControllersOptions, planeControllers } from './plane-controllers.js';

@@ -1,0 +1,80 @@
+import type { Client } from '@castellan/client';
+import { apiVersionOf, type ResourceType } from '@castellan/machinery';
+
+/** A resource that an API server serves now, in the version that it prefers. */
+export interface ServedResource extends ResourceType {
+  readonly verbs: readonly string[];
+}
+
+export interface Discovery {
+  readonly resources: readonly ServedResource[];
+  /** Group versions that could not be read: what they hold is unknown, not absent. */
+  readonly failed: readonly string[];
+}
+
+/**
+ * Every resource of the server, without subresources, by the discovery documents under /api and /apis.
+ * Fails when the list of groups itself cannot be read.
+ */
+export async function discover(client: Client, signal: AbortSignal): Promise<Discovery> {
+  const groups = parseGroups(await getJson(client, '/apis', signal));
+  const documents = await Promise.all(
+    [{ group: '', version: 'v1' }, ...groups].map(async ({ group, version }) => {
+      const path = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+      try {
+        return { resources: parseResources(group, version, await getJson(client, path, signal)), failed: [] };
+      } catch (error) {
+        if (signal.aborted) throw error;
+        return { resources: [], failed: [apiVersionOf({ group, version })] };
+      }
+    }),
+  );
+  return {
+    resources: documents.flatMap(({ resources }) => resources),
+    failed: documents.flatMap(({ failed }) => failed),
+  };
+}
+
+async function getJson(client: Client, path: string, signal: AbortSignal): Promise<unknown> {
+  const response = await client.request({ method: 'GET', path, headers: { accept: 'application/json' }, signal });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  const text = Buffer.concat(chunks).toString('utf8');
+  if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}: ${text.slice(0, 200)}`);
+  return JSON.parse(text);
+}
+
+/** An APIGroupList: the preferred version of each group. */
+function parseGroups(document: unknown): readonly { readonly group: string; readonly version: string }[] {
+  return listAt(document, 'groups').flatMap((entry) => {
+    const group = textAt(entry, 'name');
+    const version = textAt(fieldOf(entry, 'preferredVersion'), 'version');
+    return group === undefined || version === undefined ? [] : [{ group, version }];
+  });
+}
+
+/** An APIResourceList. */
+function parseResources(group: string, version: string, document: unknown): readonly ServedResource[] {
+  return listAt(document, 'resources').flatMap((entry) => {
+    const plural = textAt(entry, 'name');
+    const kind = textAt(entry, 'kind');
+    if (plural === undefined || kind === undefined || plural.includes('/')) return [];
+    const verbs = listAt(entry, 'verbs').filter((verb) => typeof verb === 'string');
+    return [{ group, version, kind, plural, isNamespaced: fieldOf(entry, 'namespaced') === true, verbs }];
+  });
+}
+
+function fieldOf(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null) return undefined;
+  return Object.getOwnPropertyDescriptor(value, name)?.value;
+}
+
+function listAt(value: unknown, name: string): readonly unknown[] {
+  const list = fieldOf(value, name);
+  return Array.isArray(list) ? list : [];
+}
+
+function textAt(value: unknown, name: string): string | undefined {
+  const text = fieldOf(value, name);
+  return typeof text === 'string' ? text : undefined;
+}

@@ -68,7 +68,9 @@ export {
   parseKey,
 } from './object.js';
 export { apiVersionOf, type ResourceType, resourceName, resourcePath } from './resource-type.js';
+export { type CompiledSchema, compileSchema } from './schema/compile.js';
 export type { JsonObject, JsonSchema, JsonValue, ValidationRule } from './schema/json-schema.js';
+export type { Pruned } from './schema/prune.js';
 export {
   isStatusError,
   type Status,
@@ -78,3 +80,22 @@ export {
   type StatusReason,
   statusReasons,
 } from './status-error.js';
+export {
+  type FieldError,
+  type FieldErrorType,
+  fieldError,
+  formatFieldError,
+  invalidError,
+} from './validation/field-error.js';
+export { isIpAddress, isIpv4, isIpv6 } from './validation/ip-address.js';
+export { labelErrors } from './validation/labels.js';
+export {
+  dns1035LabelErrors,
+  dns1123LabelErrors,
+  dns1123SubdomainErrors,
+  labelValueErrors,
+  qualifiedNameErrors,
+} from './validation/names.js';
+export { canonicalJson } from './value/canonical-json.js';
+export { deepEqual } from './value/deep-equal.js';
+export { deepFreeze } from './value/deep-freeze.js';

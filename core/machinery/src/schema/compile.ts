@@ -1,0 +1,41 @@
+import type { FieldError } from '../validation/field-error.js';
+import { compileCheck } from './compile-check.js';
+import { withDefaults } from './defaults.js';
+import { embeddedMetadataErrors } from './embedded-metadata.js';
+import type { JsonSchema } from './json-schema.js';
+import { type Pruned, prune } from './prune.js';
+
+/** A schema made ready for many objects. */
+export interface CompiledSchema {
+  /**
+   * What is wrong with an object, in kube-apiserver's words and order; empty when all is well.
+   * With `old`, the object before an update, fields that it did not change are not complained of (ratcheting).
+   * Rules in CEL (`x-kubernetes-validations`) are not evaluated.
+   */
+  validate(value: unknown, old?: unknown): readonly FieldError[];
+  /** See `withDefaults`. */
+  withDefaults<T>(value: T): T;
+  /** See `prune`. */
+  prune<T>(value: T): Pruned<T>;
+}
+
+/** Compiles the schema of a custom resource: `apiVersion`, `kind` and `metadata` are part of it without being declared. */
+export function compileSchema(schema: JsonSchema): CompiledSchema {
+  const resource: JsonSchema = { ...schema, 'x-kubernetes-embedded-resource': true };
+  // The server has seen to `apiVersion`, `kind` and the object's own metadata before.
+  const check = compileCheck(schema);
+  return {
+    validate: (value, old) => {
+      const errors: FieldError[] = [];
+      if (!check.holds(value)) check.explain(value, { path: '', old, report: (error) => errors.push(error) });
+      errors.push(...embeddedMetadataErrors(schema, value));
+      // Upstream looks at list types after all else.
+      return [
+        ...errors.filter((error) => error.type !== 'Duplicate'),
+        ...errors.filter((error) => error.type === 'Duplicate'),
+      ];
+    },
+    withDefaults: (value) => withDefaults(schema, value),
+    prune: (value) => prune(resource, value),
+  };
+}

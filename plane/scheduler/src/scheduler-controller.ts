@@ -1,0 +1,89 @@
+import { formatKey, keyOf, nodes, type ObjectKey, type Pod, pods } from '@castellan/machinery';
+import { type Controller, type ReconcileContext, type ReconcileResult, watchSource } from '@castellan/runtime';
+import { bind } from './bind.js';
+import { chooseNode } from './choose-node.js';
+import { AssumedPods, hasFinished, viewCluster } from './cluster-view.js';
+
+const schedulerName = 'default-scheduler';
+/** A node that changes or a pod that goes wakes what waits; this is for what neither tells. */
+const retryMs = 30_000;
+
+/** Finds a node for every pod that has none. One pod at a time: each choice sees all earlier ones. */
+export function schedulerController(): Controller<Pod> {
+  const assumed = new AssumedPods();
+  const waiting = new Map<string, ObjectKey>();
+  return {
+    name: 'scheduler',
+    for: pods,
+    watches: [
+      watchSource({ type: nodes, map: () => [...waiting.values()] }),
+      watchSource({ type: pods, map: (pod) => (makesRoom(pod) ? [...waiting.values()] : []) }),
+    ],
+    concurrency: 1,
+    async reconcile(key, context) {
+      const pod = context.cache.get(pods, key);
+      if (pod === undefined || !isOurs(pod) || assumed.has(pod)) {
+        waiting.delete(formatKey(key));
+        return undefined;
+      }
+      const choice = chooseNode(pod, viewCluster(context.cache, assumed));
+      if (choice.kind === 'none') {
+        waiting.set(formatKey(key), key);
+        return reportUnschedulable(pod, choice.message, context);
+      }
+      waiting.delete(formatKey(key));
+      await place(pod, choice.nodeName, assumed, context);
+      return undefined;
+    },
+  };
+}
+
+function isOurs(pod: Pod): boolean {
+  const { spec, metadata } = pod;
+  return (
+    spec?.nodeName === undefined &&
+    metadata.deletionTimestamp === undefined &&
+    !hasFinished(pod) &&
+    (spec?.schedulerName ?? schedulerName) === schedulerName &&
+    (spec?.schedulingGates ?? []).length === 0
+  );
+}
+
+function makesRoom(pod: Pod): boolean {
+  const isLeaving = pod.metadata.deletionTimestamp !== undefined || hasFinished(pod);
+  return isLeaving && pod.spec?.nodeName !== undefined;
+}
+
+async function place(pod: Pod, nodeName: string, assumed: AssumedPods, context: ReconcileContext): Promise<void> {
+  // Before the request, not after: no other choice may be made on a view without it.
+  assumed.assume(pod, nodeName);
+  try {
+    if (!(await bind(pod, nodeName, context.client, context.signal))) {
+      assumed.forget(pod);
+      return;
+    }
+  } catch (error) {
+    assumed.forget(pod);
+    throw error;
+  }
+  const message = `Successfully assigned ${formatKey(keyOf(pod))} to ${nodeName}`;
+  context.events.record(pod, { type: 'Normal', reason: 'Scheduled', message });
+}
+
+async function reportUnschedulable(pod: Pod, message: string, context: ReconcileContext): Promise<ReconcileResult> {
+  const { client, events, signal, world } = context;
+  const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  if (before?.status === 'False' && before.message === message) return { requeueAfterMs: retryMs };
+  const now = new Date(world.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
+  const condition = {
+    type: 'PodScheduled',
+    status: 'False',
+    reason: 'Unschedulable',
+    message,
+    lastTransitionTime: before?.status === 'False' ? (before.lastTransitionTime ?? now) : now,
+  };
+  events.record(pod, { type: 'Warning', reason: 'FailedScheduling', message });
+  const patch = { type: 'strategic', body: { status: { conditions: [condition] } } } as const;
+  await client.patch(pods, keyOf(pod), patch, { subresource: 'status', signal });
+  return { requeueAfterMs: retryMs };
+}

@@ -1,0 +1,38 @@
+import { type Exploration, explore, type Planner } from '@castellan/runtime';
+import { invariants } from './invariants.js';
+import { etcdModel } from './model/model.js';
+import { startStates } from './model/starts.js';
+import { isBeyondRepair, isGoal } from './model/state.js';
+import type { EtcdDesired, EtcdObservation, EtcdStep } from './observation.js';
+import { etcdPlanner } from './plan.js';
+
+export interface ExploreEtcdOptions {
+  /** The `spec.size` to plan for. */
+  readonly size: number;
+  /** Members and pods in the states to start from; none but the empty cluster for 0. */
+  readonly startSlots: number;
+  readonly faults: number;
+  readonly staleness: number;
+  /** Whether etcd's own check of membership changes is there to catch a stale decision; true by default. */
+  readonly isStrict?: boolean;
+  readonly maxStates?: number;
+  /** Another planner than ours, to see that its errors are found. */
+  readonly planner?: Planner<EtcdDesired, EtcdObservation, EtcdStep>;
+}
+
+/** Explores every state that the etcd planner can get a cluster into; see `explore`. */
+export function exploreEtcd(options: ExploreEtcdOptions): Exploration {
+  const { size, startSlots, faults, staleness, isStrict = true, maxStates = 20_000_000 } = options;
+  return explore({
+    planner: options.planner ?? etcdPlanner,
+    model: etcdModel({ isStrict }),
+    desired: { name: 'm', size, isPaused: false },
+    starts: startStates(startSlots),
+    invariants,
+    faults,
+    staleness,
+    maxStates,
+    isGoal: (state) => isGoal(state, size),
+    isBeyondRepair,
+  });
+}

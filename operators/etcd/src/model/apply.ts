@@ -1,0 +1,122 @@
+import type { EtcdStep } from '../observation.js';
+import { type EtcdState, hasQuorum, isUp, quorumIn, type Slot } from './state.js';
+import { stopIf, withoutPod, withSlot } from './world.js';
+
+export interface ApplyOptions {
+  /**
+   * Whether etcd's own check of membership changes (`--strict-reconfig-check`, on by default) is modelled. Without it,
+   * exploration shows that the planner is safe by itself, as long as what it observes is fresh.
+   */
+  readonly isStrict: boolean;
+}
+
+/** The state after a step, as the API server and etcd carry it out; unchanged where they refuse. */
+export function apply(state: EtcdState, step: EtcdStep, options: ApplyOptions): EtcdState {
+  const find = (name: string) => state.slots.find((slot) => slot.name === name);
+  switch (step.kind) {
+    case 'createPeerService':
+      return { ...state, hasPeerService: true };
+    case 'createClientService':
+      return { ...state, hasClientService: true };
+    case 'latchCluster':
+      return { ...state, isLatched: true };
+    case 'createSeed':
+      // Its act reads the EtcdCluster itself first, and the name is the same each time.
+      return find(step.name) !== undefined || state.isLatched ? state : createPod(state, step.name, true);
+    case 'createPod':
+      return find(step.name)?.pod === 'none' ? createPod(state, step.name, false) : state;
+    case 'sealSeed': {
+      const slot = find(step.name);
+      return slot === undefined ? state : withSlot(state, slot, { isNew: false });
+    }
+    case 'deletePod': {
+      const slot = find(step.name);
+      return slot === undefined || slot.pod === 'none' ? state : deletePod(state, slot, step.isForced);
+    }
+    case 'addLearner':
+      return addLearner(state, step.name);
+    case 'promote':
+      return promote(state, find(step.name));
+    case 'removeMember':
+      return removeMember(state, find(step.name), options);
+    case 'moveLeader': {
+      const heir = find(step.name);
+      const canLead = state.leader === step.from && heir !== undefined && heir.member === 'voter' && isUp(heir);
+      return canLead ? { ...state, leader: step.name } : state;
+    }
+  }
+}
+
+function createPod(state: EtcdState, name: string, isNew: boolean): EtcdState {
+  const slot = state.slots.find((other) => other.name === name);
+  if (slot !== undefined) return withSlot(state, slot, { pod: 'starting', isNew, isOutdated: false });
+  const created: Slot = {
+    name,
+    member: 'none',
+    isStarted: false,
+    pod: 'starting',
+    isNew,
+    hasData: false,
+    log: 'behind',
+    isOutdated: false,
+  };
+  return { ...state, slots: [...state.slots, created], serial: state.serial + 1 };
+}
+
+function deletePod(state: EtcdState, slot: Slot, isForced: boolean): EtcdState {
+  const isGraceful = slot.pod === 'running' && !isForced;
+  return isGraceful ? stopIf(withSlot(state, slot, { pod: 'terminating' })) : withoutPod(state, slot);
+}
+
+/** etcd takes one learner at a time, and none until every voter has been connected for five seconds. */
+function addLearner(state: EtcdState, name: string): EtcdState {
+  const { voters, up } = quorumIn(state);
+  const hasLearner = state.slots.some((slot) => slot.member === 'learner');
+  if (!hasQuorum(state) || hasLearner || up < voters || state.isSettling) return state;
+  const isTaken = state.slots.some((slot) => slot.name === name);
+  const added: Slot = {
+    name: isTaken ? `m${state.serial}` : name,
+    member: 'learner',
+    isStarted: false,
+    pod: 'none',
+    isNew: false,
+    hasData: false,
+    log: 'behind',
+    isOutdated: false,
+  };
+  return { ...outdatePods(state), slots: [...outdatePods(state).slots, added], serial: state.serial + 1 };
+}
+
+/** etcd asks only how far the learner's log has come, not whether the learner is up. */
+function promote(state: EtcdState, slot: Slot | undefined): EtcdState {
+  if (slot?.member !== 'learner' || slot.log !== 'synced' || !hasQuorum(state)) return state;
+  return stopIf({ ...withSlot(state, slot, { member: 'voter', log: 'behind' }), isSettling: true });
+}
+
+/** Removing a member that is down is always allowed; one that is up, while enough others have been up for a while. */
+function removeMember(state: EtcdState, slot: Slot | undefined, { isStrict }: ApplyOptions): EtcdState {
+  if (slot === undefined || slot.member === 'none' || !hasQuorum(state)) return state;
+  const { voters, up } = quorumIn(state);
+  if (isStrict && slot.member === 'voter' && isUp(slot)) {
+    if (state.isSettling || up - 1 < 1 + Math.floor((voters - 1) / 2)) return state;
+  }
+  const gone =
+    slot.pod === 'none'
+      ? { ...state, slots: state.slots.filter((other) => other !== slot) }
+      : withSlot(state, slot, {
+          member: 'none',
+          isStarted: false,
+          pod: slot.pod === 'running' ? 'starting' : slot.pod,
+        });
+  return stopIf(outdatePods(gone));
+}
+
+/** A pod that has not joined yet was told of other members than there are now. */
+function outdatePods(state: EtcdState): EtcdState {
+  if (!state.slots.some((slot) => slot.pod !== 'none' && !slot.hasData && !slot.isNew && !slot.isOutdated))
+    return state;
+  const slots = state.slots.map((slot) =>
+    slot.pod !== 'none' && !slot.hasData && !slot.isNew ? { ...slot, isOutdated: true } : slot,
+  );
+  return { ...state, slots };
+}

@@ -1,0 +1,96 @@
+import type { Model } from '@castellan/runtime';
+import type { EtcdDesired, EtcdObservation, EtcdStep, MemberView, PodView } from '../observation.js';
+import { sayStep } from '../say-step.js';
+import { type ApplyOptions, apply } from './apply.js';
+import { fingerprint } from './fingerprint.js';
+import { type EtcdState, isUp, quorumIn } from './state.js';
+import { faults, progress } from './world.js';
+
+export interface EtcdModelOptions extends Partial<ApplyOptions> {
+  /** The name of the n-th member to be made, from 0 for the seed. */
+  readonly nameOf?: (serial: number) => string;
+}
+
+/** How an etcd cluster and its pods behave, for forecasts and for exploration. */
+export function etcdModel(options: EtcdModelOptions = {}): Model<EtcdDesired, EtcdState, EtcdObservation, EtcdStep> {
+  const { isStrict = true, nameOf = (serial) => `m${serial}` } = options;
+  return {
+    observe: (state) => observe(state, nameOf),
+    // Each step is one write, so stopping in the middle of one is stopping before or after it.
+    apply: (state, step) => [apply(state, step, { isStrict })],
+    progress,
+    faults,
+    fingerprint,
+    describe,
+    describeStep: sayStep,
+  };
+}
+
+const theCluster = 'the cluster';
+
+function observe(state: EtcdState, nameOf: (serial: number) => string): EtcdObservation {
+  const pods: PodView[] = [];
+  const members: MemberView[] = [];
+  const learners: string[] = [];
+  let doesAnyAnswer = false;
+  for (const [index, slot] of state.slots.entries()) {
+    if (slot.pod !== 'none') {
+      const initialState = slot.isNew ? 'new' : 'existing';
+      pods.push({ name: slot.name, uid: slot.name, phase: slot.pod, initialState, age: index, note: slot.pod });
+    }
+    if (slot.member === 'none') continue;
+    const isLearner = slot.member === 'learner';
+    // A learner does not answer when asked for the members.
+    if (isUp(slot) && isLearner) learners.push(slot.name);
+    if (isUp(slot) && !isLearner) doesAnyAnswer = true;
+    members.push({
+      id: slot.name,
+      name: slot.name,
+      isLearner,
+      isStarted: slot.isStarted,
+      isLeader: slot.name === state.leader,
+      isHealthy: isUp(slot),
+      isCaughtUp: slot.log === 'synced',
+      isOverdue: slot.log === 'overdue',
+      version: undefined,
+    });
+  }
+  return {
+    hasPeerService: state.hasPeerService,
+    hasClientService: state.hasClientService,
+    latchedClusterId: state.isLatched ? theCluster : undefined,
+    seedName: nameOf(0),
+    freshName: nameOf(state.serial),
+    pods,
+    membership: doesAnyAnswer
+      ? { kind: 'known', clusterId: theCluster, members }
+      : { kind: 'unknown', reason: 'none is up', learners },
+    pause: state.isSettling ? settling : undefined,
+  };
+}
+
+const settling = { reason: 'etcd allows no change until all voters have been connected for 5 s', forMs: 5000 };
+
+function describe(state: EtcdState): string {
+  const { voters, up, needed } = quorumIn(state);
+  const slots = state.slots.map((slot) => {
+    const role = slot.name === state.leader ? 'leader' : slot.member === 'none' ? 'no member' : slot.member;
+    const marks = [
+      slot.pod === 'none' ? 'no pod' : slot.pod,
+      slot.isNew ? 'new' : '',
+      slot.hasData || slot.pod === 'none' ? '' : 'empty',
+      slot.isStarted || slot.member === 'none' ? '' : 'never started',
+      slot.member === 'learner' ? slot.log : '',
+      slot.isOutdated && !slot.hasData ? 'outdated' : '',
+    ].filter((mark) => mark !== '');
+    return `${slot.name} ${role} (${marks.join(', ')})`;
+  });
+  const flags = [
+    state.hasPeerService ? '' : 'no peer service',
+    state.hasClientService ? '' : 'no client service',
+    state.isLatched ? '' : 'not latched',
+    state.isSettling ? 'settling' : '',
+    state.clusters > 1 ? `${state.clusters} CLUSTERS` : '',
+  ].filter((flag) => flag !== '');
+  return [`${up}/${voters} voters up, quorum ${needed}`, ...slots, ...flags].join('; ');
+}

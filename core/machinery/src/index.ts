@@ -67,10 +67,28 @@ export {
   type OwnerReference,
   parseKey,
 } from './object.js';
+export { applyJsonPatch } from './patch/json-patch.js';
+export { applyMergePatch, createMergePatch } from './patch/merge-patch.js';
 export { apiVersionOf, type ResourceType, resourceName, resourcePath } from './resource-type.js';
 export { type CompiledSchema, compileSchema } from './schema/compile.js';
 export type { JsonObject, JsonSchema, JsonValue, ValidationRule } from './schema/json-schema.js';
 export type { Pruned } from './schema/prune.js';
+export {
+  type FieldRequirement,
+  type FieldSelector,
+  formatFieldSelector,
+  matchesFields,
+  parseFieldSelector,
+} from './selector/field-selector.js';
+export {
+  formatLabelSelector,
+  type LabelRequirement,
+  type LabelSelector,
+  type LabelSelectorObject,
+  labelSelectorOf,
+  matchesLabels,
+} from './selector/label-selector.js';
+export { parseLabelSelector } from './selector/parse-label-selector.js';
 export {
   isStatusError,
   type Status,

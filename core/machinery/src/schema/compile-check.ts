@@ -1,7 +1,7 @@
 import { fieldError } from '../validation/field-error.js';
 import { canonicalJson } from '../value/canonical-json.js';
 import { deepEqual } from '../value/deep-equal.js';
-import { isRecord } from '../value/record.js';
+import { isList, isRecord } from '../value/record.js';
 import { arrayChecks } from './array-checks.js';
 import { type Check, fieldOf } from './check.js';
 import { combinatorChecks } from './combinators.js';
@@ -60,7 +60,7 @@ function checksByKind(schema: JsonSchema): Readonly<Record<ValueKind, readonly C
     integer: numbers,
     number: numbers,
     string: stringChecks(schema).map((check) => only(isString, check)),
-    array: arrayChecks(schema, compileCheck).map((check) => only(isArray, check)),
+    array: arrayChecks(schema, compileCheck).map((check) => only(isList, check)),
     object: objectChecks(schema, compileCheck).map((check) => only(isRecord, check)),
   };
 }
@@ -98,8 +98,4 @@ function isNumber(value: unknown): value is number {
 
 function isString(value: unknown): value is string {
   return typeof value === 'string';
-}
-
-function isArray(value: unknown): value is readonly unknown[] {
-  return Array.isArray(value);
 }

@@ -33,7 +33,7 @@ test('label keys may have a prefix, label values may be empty', () => {
   assert.equal(qualifiedNameErrors('a/').length, 2);
   assert.match(
     qualifiedNameErrors('a/b/c')[0] ?? '',
-    /^a qualified name must consist of .* with an optional DNS subdomain prefix/,
+    /^a valid label key must consist of .* with an optional DNS subdomain prefix/,
   );
   assert.match(qualifiedNameErrors('A/b')[0] ?? '', /^prefix part a lowercase RFC 1123 subdomain/);
   assert.deepEqual(labelValueErrors(''), []);

@@ -68,7 +68,7 @@ export const qualifiedNameErrors: Rule = (text) => {
   const [first = '', second] = parts;
   if (parts.length > 2) {
     const form = withExamples(qualifiedNamePart.words, qualifiedNamePart);
-    return [`a qualified name ${form} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
+    return [`a valid label key ${form} with an optional DNS subdomain prefix and '/' (e.g. 'example.com/MyName')`];
   }
   const errors: string[] = [];
   if (second !== undefined) {

@@ -46,7 +46,7 @@ export {
   type Volume,
   type VolumeMount,
 } from './kinds/built-in.js';
-export type { Condition } from './kinds/condition.js';
+export { type Condition, findCondition, isConditionTrue, setCondition } from './kinds/condition.js';
 export {
   type CustomResourceDefinition,
   type CustomResourceDefinitionNames,
@@ -117,3 +117,13 @@ export {
 export { canonicalJson } from './value/canonical-json.js';
 export { deepEqual } from './value/deep-equal.js';
 export { deepFreeze } from './value/deep-freeze.js';
+export { humanDuration } from './value/human-duration.js';
+export {
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  parseQuantity,
+  type Quantity,
+  type QuantityFormat,
+  quantityToNumber,
+} from './value/quantity.js';

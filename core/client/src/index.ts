@@ -17,3 +17,4 @@ export { type ConnectOptions, connect } from './connect.js';
 export { type Deadline, startDeadline } from './deadline.js';
 export { ConfigError, ConnectionError, type ConnectionFailure, connectionFailures } from './errors.js';
 export type { Transport } from './transport/transport.js';
+export { unlessAborted } from './unless-aborted.js';

@@ -1,3 +1,4 @@
+// Walk 4/10: the API server's watch, written through the keyspace, arrives here; core/runtime's informer reads it.
 import { type KubernetesObject, type ResourceType, resourcePath, StatusError } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { WatchEvent, WatchOptions } from './client.js';

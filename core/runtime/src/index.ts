@@ -10,8 +10,19 @@ export {
   watchSource,
 } from './controller.js';
 export { blocked, type Decision, settled, step, wait } from './decision.js';
+export { type Change, type ChangeHandler, Informer, type InformerOptions } from './informer/informer.js';
+export { createLog, type LogLevel, type LogOptions, logWith } from './log.js';
+export type { ControllerStatus } from './manager/controller-runner.js';
+export { type LeaderElectionOptions, LeadershipLostError } from './manager/leader-election.js';
+export { createManager, type Manager, type ManagerOptions, type ManagerStatus } from './manager/manager.js';
+export type { KeyStatus } from './manager/reconcile-history.js';
 export type { Operator } from './operator.js';
 export { type Exploration, type ExploreOptions, explore, type Violation } from './planner/explore.js';
 export { type Forecast, type ForecastEntry, type ForecastOptions, forecast } from './planner/forecast.js';
 export type { Invariant, Model, Planner, WorldMove } from './planner/planner.js';
+export { type QueueObserver, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
 export type { Reader } from './reader.js';
+export { TerminalError } from './terminal-error.js';
+export { type EnsureOptions, ensureObject } from './write/ensure-object.js';
+export { ownerReferenceFor } from './write/owner-reference.js';
+export { updateStatus } from './write/update-status.js';

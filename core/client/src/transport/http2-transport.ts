@@ -1,6 +1,7 @@
 import tls from 'node:tls';
 import type { World } from '@castellan/world';
 import type { RawRequest, RawResponse } from '../client.js';
+import { unlessAborted } from '../unless-aborted.js';
 import { http1Transport } from './http1-transport.js';
 import { Http2Session } from './http2-session.js';
 import { type Transport, TransportClosedError } from './transport.js';
@@ -43,7 +44,7 @@ export function http2Transport(server: URL, { world, tls: tlsOptions }: Http2Tra
     connecting ??= connect().finally(() => {
       connecting = undefined;
     });
-    return signal === undefined ? connecting : abandonable(connecting, signal);
+    return signal === undefined ? connecting : unlessAborted(connecting, signal);
   }
 
   async function connect(): Promise<Http2Session | Transport> {
@@ -98,13 +99,5 @@ function openTlsSocket(server: URL, options: Http2TransportOptions['tls'], world
       socket.setNoDelay(true);
       resolve(socket);
     });
-  });
-}
-
-function abandonable(promise: Promise<unknown>, signal: AbortSignal): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }

@@ -1,0 +1,178 @@
+import { type Client, startDeadline } from '@castellan/client';
+import { events as eventType, isStatusError, type KubernetesObject, StatusError } from '@castellan/machinery';
+import type { World } from '@castellan/world';
+import type { EventNote, EventRecorder, Log } from '../controller.js';
+import { Fifo } from '../queue/fifo.js';
+import { type EventSeries, eventOf, repeatsOf, seriesKey, sourceKey } from './event-series.js';
+
+export interface EventWriterOptions {
+  readonly client: Client;
+  readonly world: World;
+  readonly log: Log;
+}
+
+/** A series that was quiet for this long has ended: the next one is a new object. */
+const seriesEndMs = 6 * 60_000;
+const mostSeries = 1_000;
+/** As client-go's spam filter in shape: each object may have a burst of new series, and then one per refill. */
+const burst = 25;
+const refillMs = 10_000;
+const mostTries = 3;
+const retryMs = 2_000;
+
+/**
+ * Writes the events that controllers record, one at a time, in the background. Repeats that come while an earlier one is
+ * being written are one write together. What is too much is dropped and counted, never waited for.
+ */
+export class EventWriter {
+  readonly #options: EventWriterOptions;
+  readonly #series = new Map<string, EventSeries>();
+  readonly #queue = new Fifo<EventSeries>();
+  readonly #allowances = new Map<string, { tokens: number; atMs: number }>();
+  readonly #stop = new AbortController();
+  #wake: (() => void) | undefined;
+  #isClosing = false;
+  #dropped = 0;
+
+  constructor(options: EventWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Events that were not written because there were too many of them, or because the server refused them. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  recorder(component: string): EventRecorder {
+    return { record: (about, note) => this.#record(component, about, note) };
+  }
+
+  /** Writes until closed. */
+  async run(): Promise<void> {
+    for (;;) {
+      const series = this.#queue.shift();
+      if (series !== undefined) await this.#write(series);
+      else if (this.#isClosing) return;
+      else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+      }
+      if (this.#stop.signal.aborted) return;
+    }
+  }
+
+  /** Lets what is queued be written, for at most `limitMs`; nothing more is taken. Resolves at once; `run` ends then. */
+  async close(limitMs: number): Promise<void> {
+    this.#isClosing = true;
+    this.#wake?.();
+    this.#options.world.clock.after(limitMs, () => this.#stop.abort(new Error('the manager stops')));
+  }
+
+  #record(component: string, about: KubernetesObject, note: EventNote): void {
+    if (this.#isClosing) return;
+    const nowMs = this.#options.world.clock.now();
+    const key = seriesKey(component, about, note);
+    let series = this.#series.get(key);
+    if (series !== undefined && nowMs - series.lastMs <= seriesEndMs) {
+      series.count += 1;
+      series.lastMs = nowMs;
+      this.#series.delete(key);
+    } else {
+      if (!this.#isAllowed(sourceKey(about), nowMs)) {
+        this.#drop();
+        return;
+      }
+      series = this.#begin(key, component, about, note);
+    }
+    this.#series.set(key, series);
+    this.#bound(this.#series);
+    this.#enqueue(series);
+  }
+
+  #begin(key: string, component: string, about: KubernetesObject, note: EventNote): EventSeries {
+    const { clock, random } = this.#options.world;
+    const nowMs = clock.now();
+    // Named as client-go names them: the object's name and something unique.
+    const name = `${(about.metadata.name ?? '').slice(0, 200)}.${nowMs.toString(16)}${random.string(5)}`;
+    const namespace = about.metadata.namespace ?? 'default';
+    const times = { firstMs: nowMs, lastMs: nowMs, count: 1 };
+    return { key, name, namespace, about, note, component, ...times, isWritten: false, isQueued: false };
+  }
+
+  #isAllowed(source: string, nowMs: number): boolean {
+    const allowance = this.#allowances.get(source) ?? { tokens: burst, atMs: nowMs };
+    const tokens = Math.min(burst, allowance.tokens + (nowMs - allowance.atMs) / refillMs);
+    this.#allowances.delete(source);
+    this.#allowances.set(source, { tokens: tokens >= 1 ? tokens - 1 : tokens, atMs: nowMs });
+    this.#bound(this.#allowances);
+    return tokens >= 1;
+  }
+
+  #enqueue(series: EventSeries): void {
+    if (series.isQueued) return;
+    if (this.#queue.length >= mostSeries) {
+      this.#drop();
+      return;
+    }
+    series.isQueued = true;
+    this.#queue.push(series);
+    this.#wake?.();
+  }
+
+  async #write(series: EventSeries): Promise<void> {
+    const { client, world, log } = this.#options;
+    for (let tries = 1; ; tries += 1) {
+      // What is recorded from here on is not in this write.
+      series.isQueued = false;
+      const deadline = startDeadline(world.clock, 10_000, 'an event to be written', this.#stop.signal);
+      try {
+        await this.#send(client, series, deadline.signal);
+        return;
+      } catch (error) {
+        const isFinal = error instanceof StatusError && error.code < 500 && error.code !== 429;
+        if (isFinal || tries >= mostTries || this.#stop.signal.aborted) {
+          this.#drop();
+          log.debug(`an event was not written: ${error instanceof Error ? error.message : String(error)}`, {
+            reason: series.note.reason,
+          });
+          return;
+        }
+        await world.clock.sleep(retryMs * tries, this.#stop.signal).catch(() => undefined);
+      } finally {
+        deadline.dispose();
+      }
+    }
+  }
+
+  async #send(client: Client, series: EventSeries, signal: AbortSignal): Promise<void> {
+    const { namespace, name } = series;
+    if (series.isWritten) {
+      try {
+        const patch = { type: 'merge', body: repeatsOf(series) } as const;
+        await client.patch(eventType, { namespace, name }, patch, { signal });
+        return;
+      } catch (error) {
+        // Events live for an hour or so; one that is gone begins again under its own name.
+        if (!isStatusError(error, 'NotFound')) throw error;
+      }
+    }
+    await client.create(eventType, eventOf(series), { signal });
+    series.isWritten = true;
+  }
+
+  #drop(): void {
+    this.#dropped += 1;
+    if (this.#dropped === 1) {
+      this.#options.log.warn(
+        'an event was dropped: too many at once, or refused by the server; further ones are only counted',
+      );
+    }
+  }
+
+  #bound(map: Map<string, unknown>): void {
+    if (map.size <= mostSeries) return;
+    const oldest = map.keys().next();
+    if (oldest.done !== true) map.delete(oldest.value);
+  }
+}

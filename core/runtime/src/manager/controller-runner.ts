@@ -1,0 +1,171 @@
+// Walk 5b/10: a change held by the informer becomes a key in this controller's queue; a worker gives it to the operator.
+import { type Client, startDeadline } from '@castellan/client';
+import { formatKey, isStatusError, parseKey } from '@castellan/machinery';
+import type { World } from '@castellan/world';
+import type { Controller, EventRecorder, Log, ReconcileResult } from '../controller.js';
+import type { InformerSet } from '../informer/informer-set.js';
+import { logWith } from '../log.js';
+import { WorkQueue } from '../queue/work-queue.js';
+import { TerminalError } from '../terminal-error.js';
+import { type KeyStatus, ReconcileHistory } from './reconcile-history.js';
+import { watchSources } from './sources.js';
+import { TrackedClient } from './tracked-client.js';
+
+export interface ControllerRunnerOptions {
+  readonly controller: Controller;
+  readonly client: Client;
+  readonly world: World;
+  readonly informers: InformerSet;
+  readonly log: Log;
+  readonly events: EventRecorder;
+  /** Told of each failed reconcile, after it was logged and counted. */
+  readonly onError?: (error: unknown, where: { readonly controller: string; readonly key: string }) => void;
+  /** The longest wait between two tries of one key. */
+  readonly longestRetryMs: number;
+}
+
+export interface ControllerStatus {
+  readonly name: string;
+  /** Keys that wait for a worker, are with one, and are to run later. */
+  readonly waiting: number;
+  readonly running: number;
+  readonly delayed: number;
+  readonly reconciles: number;
+  readonly failures: number;
+  readonly deadlinesMissed: number;
+  readonly keys: readonly KeyStatus[];
+}
+
+/** Runs one controller: its sources put keys into its queue, its workers take them out and reconcile. */
+export class ControllerRunner {
+  readonly #options: ControllerRunnerOptions;
+  readonly #queue: WorkQueue;
+  readonly #history = new ReconcileHistory();
+  readonly #removeSources: () => void;
+  #reconciles = 0;
+  #failures = 0;
+  #deadlinesMissed = 0;
+
+  /** Registers the sources: keys add up, each once, until `run` begins to take them. */
+  constructor(options: ControllerRunnerOptions) {
+    this.#options = options;
+    const backoff = { baseMs: 5, capMs: options.longestRetryMs };
+    this.#queue = new WorkQueue({ clock: options.world.clock, backoff });
+    this.#removeSources = watchSources(options.controller, options.informers, (objectKey, cause) => {
+      const key = formatKey(objectKey);
+      this.#history.trigger(key, cause);
+      this.#queue.add(key);
+    });
+  }
+
+  get name(): string {
+    return this.#options.controller.name;
+  }
+
+  get isIdle(): boolean {
+    return this.#queue.runningCount === 0;
+  }
+
+  /** Reconciles until `signal` aborts, then until the reconciles that run have ended. */
+  async run(signal: AbortSignal): Promise<void> {
+    const close = (): void => this.#queue.close();
+    signal.addEventListener('abort', close, { once: true });
+    if (signal.aborted) close();
+    const { concurrency = 1 } = this.#options.controller;
+    try {
+      await Promise.all(Array.from({ length: concurrency }, () => this.#work(signal)));
+    } finally {
+      signal.removeEventListener('abort', close);
+      this.#removeSources();
+    }
+  }
+
+  status(): ControllerStatus {
+    return {
+      name: this.name,
+      waiting: this.#queue.length,
+      running: this.#queue.runningCount,
+      delayed: this.#queue.delayedCount,
+      reconciles: this.#reconciles,
+      failures: this.#failures,
+      deadlinesMissed: this.#deadlinesMissed,
+      keys: this.#history.all(),
+    };
+  }
+
+  async #work(stop: AbortSignal): Promise<void> {
+    for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
+      await this.#reconcile(key, stop);
+      this.#queue.done(key);
+    }
+  }
+
+  /** One reconcile of one key, and what is to become of the key. Never throws. */
+  async #reconcile(key: string, stop: AbortSignal): Promise<void> {
+    const { controller, world, informers, events } = this.#options;
+    this.#reconciles += 1;
+    const log = logWith(this.#options.log, { controller: controller.name, key, reconcile: this.#reconciles });
+    const trigger = this.#history.takeTrigger(key);
+    const startedMs = world.clock.monotonicNow();
+    const begun = { key, trigger, at: world.clock.now(), failures: this.#queue.failures(key) };
+    this.#history.set({ ...begun, outcome: 'running' });
+    log.debug('reconcile', { trigger });
+    const deadline = startDeadline(
+      world.clock,
+      controller.deadlineMs ?? 60_000,
+      `the reconcile of ${key} by ${controller.name} to end`,
+      stop,
+    );
+    const client = new TrackedClient(this.#options.client, informers, deadline.signal);
+    try {
+      const context = { client, cache: informers, world, signal: deadline.signal, log, events };
+      const result = await controller.reconcile(parseKey(key), context);
+      // One that goes on after its deadline has failed, whatever it returns: it must be seen, not hidden by success.
+      if (deadline.isPassed) throw deadline.signal.reason;
+      this.#succeeded(key, result);
+      this.#history.set({ ...begun, outcome: 'done', tookMs: world.clock.monotonicNow() - startedMs, failures: 0 });
+      const isGone = informers.get(controller.for, parseKey(key)) === undefined;
+      if (isGone && result === undefined) this.#history.forget(key);
+    } catch (error) {
+      if (stop.aborted) return;
+      if (deadline.isPassed) this.#deadlinesMissed += 1;
+      const outcome = this.#failed(key, deadline.isPassed ? deadline.signal.reason : error, log);
+      const tookMs = world.clock.monotonicNow() - startedMs;
+      this.#history.set({ ...begun, outcome, tookMs, error: messageOf(error), failures: this.#queue.failures(key) });
+    } finally {
+      deadline.dispose();
+    }
+  }
+
+  #succeeded(key: string, result: ReconcileResult): void {
+    this.#queue.forget(key);
+    if (result === undefined) return;
+    this.#history.trigger(key, `${result.requeueAfterMs} ms after the last time`);
+    this.#queue.addAfter(key, result.requeueAfterMs);
+  }
+
+  #failed(key: string, error: unknown, log: Log): 'failed' | 'terminal' {
+    this.#failures += 1;
+    const isTerminal = error instanceof TerminalError;
+    if (isTerminal) {
+      log.error(`reconcile failed and is not tried again until something changes: ${error.message}`);
+    } else {
+      this.#queue.retry(key);
+      const failures = this.#queue.failures(key);
+      this.#history.trigger(key, `retry ${failures} after: ${messageOf(error)}`);
+      // Somebody else wrote meanwhile: the usual way of things, and the retry reads what they wrote.
+      if (isStatusError(error, 'Conflict')) log.debug(`reconcile lost a race: ${error.message}`);
+      else log.warn(`reconcile failed: ${messageOf(error)}`, { failures });
+    }
+    try {
+      this.#options.onError?.(error, { controller: this.name, key });
+    } catch (hookError) {
+      log.error(`onError failed: ${messageOf(hookError)}`);
+    }
+    return isTerminal ? 'terminal' : 'failed';
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

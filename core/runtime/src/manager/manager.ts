@@ -1,0 +1,215 @@
+import { type Client, startDeadline, unlessAborted } from '@castellan/client';
+import { resourceName } from '@castellan/machinery';
+import type { World } from '@castellan/world';
+import type { Controller, Log } from '../controller.js';
+import { deferred } from '../deferred.js';
+import { EventWriter } from '../events/event-writer.js';
+import { InformerSet } from '../informer/informer-set.js';
+import type { Reader } from '../reader.js';
+import { ControllerRunner, type ControllerStatus } from './controller-runner.js';
+import { type LeaderElectionOptions, LeaderElector } from './leader-election.js';
+
+export interface ManagerOptions {
+  readonly client: Client;
+  readonly world: World;
+  readonly controllers: readonly Controller[];
+  readonly log: Log;
+  /** Only the holder of a Lease reconciles; the others keep their caches warm. */
+  readonly leaderElection?: LeaderElectionOptions;
+  /** Watches this namespace only. */
+  readonly namespace?: string;
+  /** The first lists of everything watched must be there within this time; 2 min by default. */
+  readonly syncDeadlineMs?: number;
+  /** The longest wait between two tries of one key; 30 s by default. */
+  readonly longestRetryMs?: number;
+  /** Asks for collections as the beginning of their watch (KEP-3157) where the server offers it. */
+  readonly usesWatchList?: boolean;
+  readonly onError?: (error: unknown, where: { readonly controller: string; readonly key: string }) => void;
+}
+
+export interface Manager {
+  /**
+   * Runs all controllers until `signal` aborts, then ends what runs, in at most 30 s. Rejects when a part fails or the
+   * lease is lost: then nothing of it runs any more. Runs once.
+   */
+  run(signal: AbortSignal): Promise<void>;
+  /** Cached reads of every kind that is watched; complete once `ready`. */
+  readonly cache: Reader;
+  /** All caches are complete. Rejects when `run` ends before. */
+  ready(): Promise<void>;
+  status(): ManagerStatus;
+}
+
+export interface ManagerStatus {
+  readonly isReady: boolean;
+  /** True without leader election as well, once controllers run. */
+  readonly isLeader: boolean;
+  readonly controllers: readonly ControllerStatus[];
+}
+
+const drainMs = 30_000;
+const eventFlushMs = 5_000;
+
+/**
+ * Runs controllers over one client: one informer per type for all of them, a queue for each.
+ *
+ * Start: caches, then leadership, then reconciles. Stop is the reverse: reconciles end, events are written, caches and
+ * connections end, and the lease is given up last.
+ */
+export function createManager(options: ManagerOptions): Manager {
+  return new ControllerManager(options);
+}
+
+class ControllerManager implements Manager {
+  readonly #options: ManagerOptions;
+  readonly #informers: InformerSet;
+  readonly #events: EventWriter;
+  readonly #runners: readonly ControllerRunner[];
+  readonly #ready = deferred();
+  #isStarted = false;
+  #isReady = false;
+  #isLeader = false;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+    const { client, world, log, namespace, usesWatchList } = options;
+    this.#informers = new InformerSet({
+      client,
+      world,
+      log,
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(usesWatchList === undefined ? {} : { usesWatchList }),
+    });
+    this.#events = new EventWriter({ client, world, log });
+    this.#runners = options.controllers.map(
+      (controller) =>
+        new ControllerRunner({
+          controller,
+          client,
+          world,
+          log,
+          informers: this.#informers,
+          events: this.#events.recorder(controller.name),
+          longestRetryMs: options.longestRetryMs ?? 30_000,
+          ...(options.onError === undefined ? {} : { onError: options.onError }),
+        }),
+    );
+  }
+
+  get cache(): Reader {
+    return this.#informers;
+  }
+
+  ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  status(): ManagerStatus {
+    return {
+      isReady: this.#isReady,
+      isLeader: this.#isLeader,
+      controllers: this.#runners.map((runner) => runner.status()),
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    if (this.#isStarted) throw new Error('this manager was started before: a manager runs once');
+    this.#isStarted = true;
+    const parts = new Parts(signal);
+    const caches = new AbortController();
+    const informers = this.#informers.all().map((informer) => parts.watch(informer.run(caches.signal)));
+    const events = parts.watch(this.#events.run());
+    await parts.watch(this.#main(parts));
+    this.#ready.reject(parts.errors[0] ?? new Error('the manager was stopped before its caches were complete'));
+    caches.abort(new Error('the manager stops'));
+    await this.#events.close(eventFlushMs);
+    await Promise.all([...informers, events]);
+    parts.end();
+  }
+
+  async #main(parts: Parts): Promise<void> {
+    const { client, world, log, leaderElection } = this.#options;
+    await this.#synced(parts.signal);
+    this.#isReady = true;
+    this.#ready.resolve();
+    if (leaderElection === undefined) return this.#reconcile(parts);
+    const elector = new LeaderElector({ ...leaderElection, client, world, log });
+    await elector.run((leading) => this.#reconcile(parts, leading), parts.signal);
+  }
+
+  async #synced(signal: AbortSignal): Promise<void> {
+    const deadlineMs = this.#options.syncDeadlineMs ?? 120_000;
+    const informers = this.#informers.all();
+    const missing = (): string => {
+      const types = informers.filter(({ isSynced }) => !isSynced).map(({ type }) => resourceName(type));
+      return `the first list of ${types.join(', ')}`;
+    };
+    const deadline = startDeadline(this.#options.world.clock, deadlineMs, 'the caches', signal);
+    try {
+      await unlessAborted(Promise.all(informers.map((informer) => informer.whenSynced())), deadline.signal);
+    } catch (error) {
+      if (!deadline.isPassed) throw error;
+      throw new Error(
+        `${missing()} did not come within ${deadlineMs / 1_000} s: see the log for why; the kind may not be served, or may not be allowed`,
+        { cause: error },
+      );
+    } finally {
+      deadline.dispose();
+    }
+  }
+
+  /** Runs all controllers until something aborts, and then waits for the reconciles that run. */
+  async #reconcile(parts: Parts, leading: AbortSignal = parts.signal): Promise<void> {
+    this.#isLeader = true;
+    const running = this.#runners.map((runner) => parts.watch(runner.run(leading)));
+    await new Promise<void>((resolve) => {
+      if (leading.aborted) resolve();
+      else leading.addEventListener('abort', () => resolve(), { once: true });
+    });
+    this.#isLeader = false;
+    const deadline = startDeadline(this.#options.world.clock, drainMs, 'the reconciles that run to end');
+    try {
+      await unlessAborted(Promise.all(running), deadline.signal);
+    } catch {
+      const names = this.#runners.filter(({ isIdle }) => !isIdle).map(({ name }) => name);
+      this.#options.log.error(`reconciles of ${names.join(', ')} do not end; they are left behind after 30 s`);
+    } finally {
+      deadline.dispose();
+    }
+  }
+}
+
+/** The parts of a manager that run at the same time: when one fails, `signal` tells all to stop, and why is kept. */
+class Parts {
+  readonly errors: unknown[] = [];
+  readonly #stop = new AbortController();
+  readonly #parent: AbortSignal;
+  readonly #onParentAbort = (): void => this.#stop.abort(this.#parent.reason);
+
+  constructor(parent: AbortSignal) {
+    this.#parent = parent;
+    parent.addEventListener('abort', this.#onParentAbort, { once: true });
+    if (parent.aborted) this.#onParentAbort();
+  }
+
+  get signal(): AbortSignal {
+    return this.#stop.signal;
+  }
+
+  /** What a part throws because it was told to stop is not an error. */
+  async watch(part: Promise<void>): Promise<void> {
+    try {
+      await part;
+    } catch (error) {
+      if (this.signal.aborted && error === this.signal.reason) return;
+      this.errors.push(error);
+      this.#stop.abort(error);
+    }
+  }
+
+  end(): void {
+    this.#parent.removeEventListener('abort', this.#onParentAbort);
+    if (this.errors.length === 1) throw this.errors[0];
+    if (this.errors.length > 1) throw new AggregateError(this.errors, this.errors.map(String).join('; '));
+  }
+}

@@ -1,3 +1,7 @@
+export type { AppendableFile, KeyspaceFileSystem, ReadableFile } from './disk/file-system.js';
+export type { KeyspaceNotice } from './disk/load.js';
+export type { LogLimits } from './disk/rewriter.js';
+export { type EmbeddedKeyspaceOptions, openEmbeddedKeyspace } from './embedded-keyspace.js';
 export {
   CompactedError,
   DamagedLogError,

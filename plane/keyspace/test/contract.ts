@@ -11,7 +11,7 @@ import {
   prefixRange,
 } from '../src/index.js';
 import { collectWatch } from './collected-watch.js';
-import { modelProperty } from './model.js';
+import { modelProperty } from './model-property.js';
 
 /** Opens a new, empty keyspace. `reopen` closes it and opens it on the same data, where that has a meaning. */
 export type OpenKeyspace = (world: World) => Promise<OpenedKeyspace>;

@@ -35,6 +35,11 @@ export class LeaseTable {
     return this.#lastLease;
   }
 
+  /** Numbers up to this one are taken, if only by leases that have ended. */
+  restore(lastLease: number): void {
+    this.#lastLease = lastLease;
+  }
+
   has(lease: LeaseId): boolean {
     return this.#leases.has(lease);
   }

@@ -25,6 +25,7 @@ export class RevisionedMap {
   #revision: Revision = 1;
   #compactedRevision = 0;
   #keys = 0;
+  #heldBytes = 0;
 
   get revision(): Revision {
     return this.#revision;
@@ -38,6 +39,11 @@ export class RevisionedMap {
   /** How many keys there are now. */
   get keys(): number {
     return this.#keys;
+  }
+
+  /** What keys and values of all versions held take, in about the bytes of a log of them. */
+  get heldBytes(): number {
+    return this.#heldBytes;
   }
 
   get(key: string, revision?: Revision): KeyValue | undefined {
@@ -76,6 +82,7 @@ export class RevisionedMap {
       const history = this.#index.get(event.key);
       if (event.previous === undefined) this.#keys++;
       if (event.keyValue === undefined) this.#keys--;
+      this.#heldBytes += sizeOf(event.key, event.keyValue);
       if (history === undefined) this.#index.insert({ key: event.key, versions: [event.keyValue ?? revision] });
       else history.versions.push(event.keyValue ?? revision);
     }
@@ -93,14 +100,16 @@ export class RevisionedMap {
     }
   }
 
-  /** Starts the map at what a compacted keyspace held at `compactedRevision`. The map must be new. */
-  restore(compactedRevision: Revision, keyValues: Iterable<KeyValue>): void {
+  /** Starts the map as a compacted one, whose keys `restoreKey` brings in their order. The map must be new. */
+  restore(compactedRevision: Revision): void {
     this.#compactedRevision = compactedRevision;
     this.#revision = Math.max(1, compactedRevision);
-    for (const keyValue of keyValues) {
-      this.#index.insert({ key: keyValue.key, versions: [keyValue] });
-      this.#keys++;
-    }
+  }
+
+  restoreKey(keyValue: KeyValue): void {
+    this.#index.insert({ key: keyValue.key, versions: [keyValue] });
+    this.#keys++;
+    this.#heldBytes += sizeOf(keyValue.key, keyValue);
   }
 
   /** The revision before the first one whose changes are held. */
@@ -116,6 +125,7 @@ export class RevisionedMap {
     while (keep + 1 < versions.length && revisionOf(versions[keep + 1]) <= before) keep++;
     const oldest = versions[keep];
     if (typeof oldest === 'number' && oldest <= before) keep++;
+    for (const version of versions.slice(0, keep)) this.#heldBytes -= sizeOf(key, asKeyValue(version));
     if (keep === versions.length) this.#index.remove(key);
     else if (keep > 0) history.versions = versions.slice(keep);
   }
@@ -132,6 +142,10 @@ export class RevisionedMap {
 function versionAt(history: KeyHistory, revision: Revision): KeyValue | undefined {
   // From the newest on: reads at an old revision are mostly pages of a list that began a moment ago.
   return asKeyValue(history.versions.findLast((version) => revisionOf(version) <= revision));
+}
+
+function sizeOf(key: string, keyValue: KeyValue | undefined): number {
+  return key.length + (keyValue?.value.length ?? 0);
 }
 
 function asKeyValue(version: Version | undefined): KeyValue | undefined {

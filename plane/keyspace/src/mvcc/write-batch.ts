@@ -14,11 +14,17 @@ export class WriteBatch {
   readonly #leases = new Map<LeaseId, 'granted' | 'ended'>();
   #lastLease: number;
   #revision: Revision;
+  #valueBytes = 0;
 
   constructor(state: KeyspaceState) {
     this.#state = state;
     this.#revision = state.map.revision;
     this.#lastLease = state.leases.lastLease;
+  }
+
+  /** Size of the values in `entries`, so that a group can be ended before it gets large. */
+  get valueBytes(): number {
+    return this.#valueBytes;
   }
 
   put(key: string, value: Uint8Array, { ifRevision, lease }: PutOptions): WriteResult {
@@ -43,9 +49,7 @@ export class WriteBatch {
     const keys = new Set(this.#state.leases.keysOf(lease));
     for (const key of this.#changed.keys()) keys.add(key);
     const doomed = [...keys].filter((key) => this.#get(key)?.lease === lease);
-    if (doomed.length > 0) {
-      this.#change(doomed.map((key) => ({ key })));
-    }
+    if (doomed.length > 0) this.#change(doomed.map((key) => ({ key })));
     this.#leases.set(lease, 'ended');
     this.entries.push({ type: 'lease-ended', lease });
   }
@@ -68,7 +72,10 @@ export class WriteBatch {
   #change(changes: readonly Change[]): void {
     this.#revision++;
     const events = changes.map((change) => changeEvent(change, this.#revision, this.#get(change.key)));
-    for (const event of events) this.#changed.set(event.key, event.keyValue);
+    for (const event of events) {
+      this.#changed.set(event.key, event.keyValue);
+      this.#valueBytes += event.keyValue?.value.length ?? 0;
+    }
     this.entries.push({ type: 'changes', revision: this.#revision, events });
   }
 

@@ -12,56 +12,10 @@ import {
 } from '../src/index.js';
 import { type CollectedWatch, collectWatch } from './collected-watch.js';
 import type { OpenKeyspace } from './contract.js';
+import { NaiveModel, plain } from './naive-model.js';
 
-/** The naive model: a whole copy of the map for each revision; index 0 is not a revision. */
-class Model {
-  readonly states: ReadonlyMap<string, KeyValue>[] = [new Map(), new Map()];
-  compacted = 0;
+class Model extends NaiveModel {
   readonly watches: { readonly range: KeyRange; readonly after: Revision; readonly collected: CollectedWatch }[] = [];
-
-  get revision(): Revision {
-    return this.states.length - 1;
-  }
-  get now(): ReadonlyMap<string, KeyValue> {
-    return this.at(this.revision);
-  }
-  at(revision: Revision): ReadonlyMap<string, KeyValue> {
-    return this.states[revision] ?? new Map();
-  }
-  put(key: string, value: Uint8Array): void {
-    const before = this.now.get(key);
-    const modRevision = this.revision + 1;
-    const keyValue = {
-      key,
-      value,
-      createRevision: before?.createRevision ?? modRevision,
-      modRevision,
-      version: (before?.version ?? 0) + 1,
-    };
-    this.states.push(new Map(this.now).set(key, keyValue));
-  }
-  delete(key: string): void {
-    const next = new Map(this.now);
-    next.delete(key);
-    this.states.push(next);
-  }
-  range(range: KeyRange, revision: Revision): KeyValue[] {
-    return [...this.at(revision).values()].filter(({ key }) => isInside(range, key)).sort(byBytes);
-  }
-  changes(range: KeyRange, after: Revision): string[] {
-    const changes: string[] = [];
-    for (let revision = after + 1; revision <= this.revision; revision++) {
-      const before = this.at(revision - 1);
-      const now = this.at(revision);
-      const keys = new Set([...before.keys(), ...now.keys()]);
-      for (const key of keys) {
-        if (isInside(range, key) && before.get(key) !== now.get(key)) {
-          changes.push(`${now.has(key) ? 'put' : 'delete'} ${key} ${revision}`);
-        }
-      }
-    }
-    return changes;
-  }
 }
 
 interface Real {
@@ -178,21 +132,6 @@ function describeEvent(event: KeyEvent): string {
 function placeIn(model: Model, place: number): Revision {
   const oldest = Math.max(1, model.compacted);
   return Math.max(1, Math.round(oldest + (place / 100) * (model.revision - oldest)));
-}
-
-function isInside({ start, end }: KeyRange, key: string): boolean {
-  if (end === undefined) return key === start;
-  const bytes = Buffer.from(key);
-  const isBelowEnd = end === '\0' || Buffer.compare(bytes, Buffer.from(end)) < 0;
-  return Buffer.compare(bytes, Buffer.from(start)) >= 0 && isBelowEnd;
-}
-
-function byBytes(left: KeyValue, right: KeyValue): number {
-  return Buffer.compare(Buffer.from(left.key), Buffer.from(right.key));
-}
-
-function plain(keyValue: KeyValue) {
-  return { ...keyValue, value: [...keyValue.value] };
 }
 
 function assertSame(actual: KeyValue | undefined, expected: KeyValue | undefined): void {

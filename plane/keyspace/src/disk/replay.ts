@@ -1,0 +1,44 @@
+import type { KeyspaceState } from '../mvcc/keyspace-state.js';
+import { changeEvent } from '../mvcc/write-batch.js';
+import type { LogRecord } from './record-codec.js';
+
+/** Brings a new state to where the records left it. */
+export class Replay {
+  readonly state: KeyspaceState;
+  /** The number of the frame that follows the snapshot; 1 without one. */
+  nextSequence = 1;
+  isSnapshotWhole = false;
+
+  constructor(state: KeyspaceState) {
+    this.state = state;
+  }
+
+  /** Throws when the record cannot follow those before it. */
+  apply(record: LogRecord): void {
+    const { map, leases } = this.state;
+    switch (record.type) {
+      case 'base':
+        map.restore(record.compactedRevision);
+        leases.restore(record.lastLease);
+        this.nextSequence = record.nextSequence;
+        return;
+      case 'base-key': {
+        const { keyValue } = record;
+        map.restoreKey(keyValue);
+        leases.follow({ type: 'put', key: keyValue.key, revision: keyValue.modRevision, keyValue });
+        return;
+      }
+      case 'end':
+        this.isSnapshotWhole = true;
+        return;
+      case 'changes': {
+        const { revision } = record;
+        const events = record.changes.map((change) => changeEvent(change, revision, map.get(change.key)));
+        this.state.apply({ type: 'changes', revision, events });
+        return;
+      }
+      default:
+        this.state.apply(record);
+    }
+  }
+}

@@ -1,1 +1,7 @@
-export {};
+export { type ApiServer, type ApiServerOptions, createApiServer } from './server/api-server.js';
+export { type CertificateOptions, type Certificates, ensureCertificates } from './server/certificates.js';
+export type { ApiRequest, ResponseWriter, User } from './server/http.js';
+export { kubeconfigOf } from './server/kubeconfig.js';
+export type { TlsMaterial } from './server/listener.js';
+export type { LogRequest, NodeStreams } from './server/node-streams.js';
+export { PortInUseError } from './server/port-in-use-error.js';

@@ -1,0 +1,81 @@
+import { type ApiObject, at, list, record, records, text } from '../json.js';
+import { nameAndAge } from '../registry/define.js';
+import { allVerbs, type ResourceDefinition, type SubresourceDefinition } from '../registry/resource.js';
+import type { ScalePaths } from '../request/scale.js';
+import { customColumns } from './custom-columns.js';
+import { customStrategy } from './custom-strategy.js';
+
+/** One served version of a CustomResourceDefinition as a row of the table of kinds. */
+export function customDefinition(crd: ApiObject, version: string): ResourceDefinition {
+  const spec = record(crd.spec);
+  const names = record(spec.names);
+  const versionSpec = record(records(spec.versions).find(({ name }) => name === version));
+  const kind = text(names.kind) ?? '';
+  const group = text(spec.group) ?? '';
+  const schema = at(versionSpec, 'schema', 'openAPIV3Schema');
+  const apiVersion = `${group}/${version}`;
+  const columns = records(versionSpec.additionalPrinterColumns);
+  const { strategy, prune, withDefaults } = customStrategy(schema);
+  // Every reader of a cached object asks for the same view of it.
+  const views = new WeakMap<ApiObject, ApiObject>();
+  return {
+    group,
+    version,
+    kind,
+    listKind: text(names.listKind) ?? `${kind}List`,
+    plural: text(names.plural) ?? '',
+    singular: text(names.singular) ?? kind.toLowerCase(),
+    shortNames: texts(names.shortNames),
+    categories: texts(names.categories),
+    isNamespaced: spec.scope === 'Namespaced',
+    verbs: allVerbs,
+    subresources: subresourcesOf(kind, versionSpec),
+    strategy,
+    fieldLabels: {},
+    hasGeneration: true,
+    createsOnUpdate: false,
+    requiresVersionOnUpdate: true,
+    returnsDeleted: false,
+    isCustom: true,
+    columns: columns.length === 0 ? nameAndAge : customColumns(columns),
+    schema,
+    ...scaleOf(versionSpec),
+    fromStorage: (stored) => {
+      const known = views.get(stored);
+      if (known !== undefined) return known;
+      const view = withDefaults(stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion });
+      views.set(stored, view);
+      return view;
+    },
+    prune,
+  };
+}
+
+function subresourcesOf(kind: string, version: Readonly<Record<string, unknown>>): readonly SubresourceDefinition[] {
+  const declared = record(version.subresources);
+  const verbs = ['get', 'patch', 'update'] as const;
+  return [
+    ...(declared.status === undefined ? [] : [{ name: 'status', kind, verbs }]),
+    ...(declared.scale === undefined
+      ? []
+      : [{ name: 'scale', group: 'autoscaling', version: 'v1', kind: 'Scale', verbs }]),
+  ];
+}
+
+function texts(value: unknown): readonly string[] {
+  return list(value).filter((item) => typeof item === 'string');
+}
+
+function scaleOf(version: Readonly<Record<string, unknown>>): { readonly scale?: ScalePaths } {
+  const scale = record(record(version.subresources).scale);
+  const path = (value: unknown) => (text(value) ?? '').split('.').filter((field) => field !== '');
+  if (text(scale.specReplicasPath) === undefined) return {};
+  const { labelSelectorPath } = scale;
+  return {
+    scale: {
+      specReplicas: path(scale.specReplicasPath),
+      statusReplicas: path(scale.statusReplicasPath),
+      ...(labelSelectorPath === undefined ? {} : { labelSelector: path(labelSelectorPath) }),
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import type { Keyspace } from '@castellan/keyspace';
+import type { World } from '@castellan/world';
+import type { ApiObject } from '../json.js';
+import { at, records, text } from '../json.js';
+import type { Resource, ResourceDefinition, ResourceStore } from '../registry/resource.js';
+import { createResourceStore } from '../registry/resource.js';
+import { customPrefix } from '../storage/keys.js';
+import { customDefinition } from './custom-definition.js';
+
+interface Served {
+  /** The definition object that this was made from. */
+  readonly source: ApiObject;
+  readonly store: ResourceStore;
+  readonly versions: Map<string, Resource>;
+}
+
+/**
+ * The resources that CustomResourceDefinitions define. Nothing is compiled before it is asked for, so that thousands of
+ * definitions cost a start nothing.
+ */
+export class CustomResources {
+  private readonly keyspace: Keyspace;
+  private readonly world: World;
+  private readonly crds: Resource;
+  private readonly served = new Map<string, Served>();
+
+  constructor(options: { keyspace: Keyspace; world: World; crds: Resource }) {
+    this.keyspace = options.keyspace;
+    this.world = options.world;
+    this.crds = options.crds;
+  }
+
+  async find(type: { group: string; version: string; plural: string }): Promise<Resource | undefined> {
+    const { cache, layout } = this.crds.store;
+    await cache.fresh();
+    const name = `${type.plural}.${type.group}`;
+    const source = cache.get(layout.prefix + name);
+    if (source === undefined || !isEstablished(source)) {
+      this.forget(name);
+      return undefined;
+    }
+    return this.resource(name, source, type.version);
+  }
+
+  async definitions(): Promise<readonly ResourceDefinition[]> {
+    const { cache, layout } = this.crds.store;
+    await cache.fresh();
+    const definitions: ResourceDefinition[] = [];
+    for (const { object } of cache.list(layout.prefix)) {
+      if (!isEstablished(object)) continue;
+      for (const version of servedVersions(object)) {
+        const resource = this.resource(object.metadata.name ?? '', object, version);
+        if (resource !== undefined) definitions.push(resource.definition);
+      }
+    }
+    return definitions;
+  }
+
+  close(): void {
+    for (const name of [...this.served.keys()]) this.forget(name);
+  }
+
+  private resource(name: string, source: ApiObject, version: string): Resource | undefined {
+    const served = this.servedBy(name, source);
+    const known = served.versions.get(version);
+    if (known !== undefined) return known;
+    if (!servedVersions(source).includes(version)) return undefined;
+    const resource = { definition: customDefinition(source, version), store: served.store };
+    served.versions.set(version, resource);
+    return resource;
+  }
+
+  /** A change of spec ends the watches of the old definition: its clients list again and see the new schema. */
+  private servedBy(name: string, source: ApiObject): Served {
+    const known = this.served.get(name);
+    if (known !== undefined && isSameDefinition(known.source, source)) return known;
+    this.forget(name);
+    const group = text(at(source, 'spec', 'group')) ?? '';
+    const plural = text(at(source, 'spec', 'names', 'plural')) ?? '';
+    const layout = {
+      prefix: customPrefix(group, plural),
+      isNamespaced: at(source, 'spec', 'scope') === 'Namespaced',
+    };
+    const store = createResourceStore({ keyspace: this.keyspace, world: this.world, layout });
+    const served = { source, store, versions: new Map<string, Resource>() };
+    this.served.set(name, served);
+    return served;
+  }
+
+  private forget(name: string): void {
+    this.served.get(name)?.store.cache.close();
+    this.served.delete(name);
+  }
+}
+
+function isSameDefinition(left: ApiObject, right: ApiObject): boolean {
+  return left.metadata.uid === right.metadata.uid && left.metadata.generation === right.metadata.generation;
+}
+
+function isEstablished(crd: ApiObject): boolean {
+  return records(at(crd, 'status', 'conditions')).some(
+    ({ type, status }) => type === 'Established' && status === 'True',
+  );
+}
+
+export function servedVersions(crd: ApiObject): readonly string[] {
+  return records(at(crd, 'spec', 'versions'))
+    .filter(({ served }) => served === true)
+    .map(({ name }) => text(name) ?? '');
+}

@@ -1,0 +1,36 @@
+import { type CompiledSchema, compileSchema, type JsonSchema } from '@castellan/machinery';
+import { type ApiObject, isRecord } from '../json.js';
+import type { Strategy } from '../registry/strategy.js';
+
+/** Defaulting, validation and pruning of custom resources by their schema, which is compiled when it is first needed. */
+export function customStrategy(schema: unknown): {
+  readonly strategy: Strategy;
+  readonly prune: (object: ApiObject) => { readonly object: ApiObject; readonly unknownFields: readonly string[] };
+  readonly withDefaults: (object: ApiObject) => ApiObject;
+} {
+  let known: CompiledSchema | undefined;
+  const compiled = () => {
+    known ??= compileSchema(isSchema(schema) ? schema : preservesAll);
+    return known;
+  };
+  const withDefaults = (object: ApiObject) => compiled().withDefaults(object);
+  return {
+    withDefaults,
+    strategy: {
+      withDefaults,
+      validate: (object, current) => compiled().validate(object, current),
+      validateStatus: (object, current) => compiled().validate(object, current),
+    },
+    prune: (object) => {
+      const { value, droppedPaths } = compiled().prune(object);
+      return { object: value, unknownFields: droppedPaths };
+    },
+  };
+}
+
+const preservesAll: JsonSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+
+/** A definition was accepted with its schema: what is there is one. */
+function isSchema(value: unknown): value is JsonSchema {
+  return isRecord(value);
+}

@@ -1,0 +1,32 @@
+import type { ApiObject } from '../json.js';
+import type { ResourceDefinition } from '../registry/resource.js';
+import { partialMetadata, type RenderOptions } from '../request/render.js';
+import type { Column } from './column.js';
+
+export interface TableOptions extends RenderOptions {
+  readonly metadata: Readonly<Record<string, unknown>>;
+  /** In a watch only the first event carries the columns. */
+  readonly withoutColumns?: boolean;
+}
+
+/** meta.k8s.io Table: what `kubectl get` prints. */
+export function tableOf(definition: ResourceDefinition, objects: readonly ApiObject[], options: TableOptions) {
+  const { representation, includeObject, metadata, nowMs, withoutColumns = false } = options;
+  const version = representation.shapeVersion;
+  return {
+    kind: 'Table',
+    apiVersion: `meta.k8s.io/${version}`,
+    metadata,
+    columnDefinitions: withoutColumns ? [] : definition.columns.map(columnDefinition),
+    rows: objects.map((object) => ({
+      cells: definition.columns.map((column) => column.cell(object, nowMs)),
+      ...(includeObject === 'None'
+        ? {}
+        : { object: includeObject === 'Object' ? object : partialMetadata(object, version) }),
+    })),
+  };
+}
+
+function columnDefinition({ name, type, format, description, priority }: Column) {
+  return { name, type, format, description, priority };
+}

@@ -1,0 +1,223 @@
+import { columnsOf } from '../printers/built-in-columns.js';
+import { eventConversion } from '../strategies/event.js';
+import { define, statusSubresource } from './define.js';
+import type { ResourceDefinition } from './resource.js';
+import type { Strategy } from './strategy.js';
+
+export interface BuiltInStrategies {
+  readonly namespace: Strategy;
+  readonly pod: Strategy;
+  readonly service: Strategy;
+  readonly configMap: Strategy;
+  readonly secret: Strategy;
+  readonly event: Strategy;
+  readonly lease: Strategy;
+  readonly persistentVolumeClaim: Strategy;
+  readonly customResourceDefinition: Strategy;
+}
+
+/** Events live an hour, as kube-apiserver's do by default. */
+const eventTtlSeconds = 3600;
+
+const eventLabels = {
+  'involvedObject.kind': ['involvedObject', 'kind'],
+  'involvedObject.namespace': ['involvedObject', 'namespace'],
+  'involvedObject.name': ['involvedObject', 'name'],
+  'involvedObject.uid': ['involvedObject', 'uid'],
+  'involvedObject.apiVersion': ['involvedObject', 'apiVersion'],
+  'involvedObject.resourceVersion': ['involvedObject', 'resourceVersion'],
+  'involvedObject.fieldPath': ['involvedObject', 'fieldPath'],
+  reason: ['reason'],
+  reportingComponent: ['reportingComponent'],
+  source: ['source', 'component'],
+  type: ['type'],
+};
+
+/**
+ * Every built-in kind that this server serves: one row each, with a strategy where the kind has rules of its own.
+ * Names, short names and verbs are those of Kubernetes 1.36.
+ */
+export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDefinition[] {
+  return [
+    define({
+      version: 'v1',
+      kind: 'Namespace',
+      plural: 'namespaces',
+      isNamespaced: false,
+      shortNames: ['ns'],
+      verbs: ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'],
+      subresources: [{ name: 'finalize', kind: 'Namespace', verbs: ['update'] }, statusSubresource('Namespace')],
+      fieldLabels: { 'status.phase': ['status', 'phase'], name: ['metadata', 'name'] },
+      returnsDeleted: true,
+      strategy: strategies.namespace,
+      columns: columnsOf.namespaces,
+    }),
+    define({
+      version: 'v1',
+      kind: 'Pod',
+      plural: 'pods',
+      isNamespaced: true,
+      shortNames: ['po'],
+      categories: ['all'],
+      subresources: [
+        { name: 'binding', kind: 'Binding', verbs: ['create'] },
+        { name: 'log', kind: 'Pod', verbs: ['get'] },
+        statusSubresource('Pod'),
+      ],
+      fieldLabels: {
+        'spec.nodeName': ['spec', 'nodeName'],
+        'spec.restartPolicy': ['spec', 'restartPolicy'],
+        'spec.schedulerName': ['spec', 'schedulerName'],
+        'spec.serviceAccountName': ['spec', 'serviceAccountName'],
+        'spec.hostNetwork': ['spec', 'hostNetwork'],
+        'status.phase': ['status', 'phase'],
+        'status.podIP': ['status', 'podIP'],
+        'status.nominatedNodeName': ['status', 'nominatedNodeName'],
+      },
+      hasGeneration: true,
+      returnsDeleted: true,
+      strategy: strategies.pod,
+      columns: columnsOf.pods,
+    }),
+    define({
+      version: 'v1',
+      kind: 'Service',
+      plural: 'services',
+      isNamespaced: true,
+      shortNames: ['svc'],
+      categories: ['all'],
+      subresources: [statusSubresource('Service')],
+      fieldLabels: { 'spec.clusterIP': ['spec', 'clusterIP'], 'spec.type': ['spec', 'type'] },
+      returnsDeleted: true,
+      strategy: strategies.service,
+      columns: columnsOf.services,
+    }),
+    define({
+      version: 'v1',
+      kind: 'Endpoints',
+      plural: 'endpoints',
+      singular: 'endpoints',
+      isNamespaced: true,
+      shortNames: ['ep'],
+      createsOnUpdate: true,
+      listKind: 'EndpointsList',
+      columns: columnsOf.endpoints,
+    }),
+    define({
+      version: 'v1',
+      kind: 'ConfigMap',
+      plural: 'configmaps',
+      isNamespaced: true,
+      shortNames: ['cm'],
+      strategy: strategies.configMap,
+      columns: columnsOf.configmaps,
+    }),
+    define({
+      version: 'v1',
+      kind: 'Secret',
+      plural: 'secrets',
+      isNamespaced: true,
+      fieldLabels: { type: ['type'] },
+      strategy: strategies.secret,
+      columns: columnsOf.secrets,
+    }),
+    define({
+      version: 'v1',
+      kind: 'ServiceAccount',
+      plural: 'serviceaccounts',
+      isNamespaced: true,
+      shortNames: ['sa'],
+      returnsDeleted: true,
+      columns: columnsOf.serviceaccounts,
+    }),
+    define({
+      version: 'v1',
+      kind: 'Event',
+      plural: 'events',
+      isNamespaced: true,
+      shortNames: ['ev'],
+      createsOnUpdate: true,
+      timeToLiveSeconds: eventTtlSeconds,
+      fieldLabels: eventLabels,
+      strategy: strategies.event,
+      columns: columnsOf.events,
+    }),
+    define({
+      version: 'v1',
+      kind: 'Node',
+      plural: 'nodes',
+      isNamespaced: false,
+      shortNames: ['no'],
+      subresources: [statusSubresource('Node')],
+      fieldLabels: { 'spec.unschedulable': ['spec', 'unschedulable'] },
+      columns: columnsOf.nodes,
+    }),
+    define({
+      version: 'v1',
+      kind: 'PersistentVolumeClaim',
+      plural: 'persistentvolumeclaims',
+      isNamespaced: true,
+      shortNames: ['pvc'],
+      subresources: [statusSubresource('PersistentVolumeClaim')],
+      returnsDeleted: true,
+      strategy: strategies.persistentVolumeClaim,
+      columns: columnsOf.persistentvolumeclaims,
+    }),
+    define({
+      group: 'events.k8s.io',
+      version: 'v1',
+      kind: 'Event',
+      plural: 'events',
+      isNamespaced: true,
+      shortNames: ['ev'],
+      createsOnUpdate: true,
+      timeToLiveSeconds: eventTtlSeconds,
+      fieldLabels: eventLabels,
+      columns: columnsOf.events,
+      ...eventConversion,
+    }),
+    define({
+      group: 'coordination.k8s.io',
+      version: 'v1',
+      kind: 'Lease',
+      plural: 'leases',
+      isNamespaced: true,
+      createsOnUpdate: true,
+      strategy: strategies.lease,
+      columns: columnsOf.leases,
+    }),
+    define({
+      group: 'discovery.k8s.io',
+      version: 'v1',
+      kind: 'EndpointSlice',
+      plural: 'endpointslices',
+      isNamespaced: true,
+      hasGeneration: true,
+      columns: columnsOf.endpointslices,
+    }),
+    define({
+      group: 'policy',
+      version: 'v1',
+      kind: 'PodDisruptionBudget',
+      plural: 'poddisruptionbudgets',
+      isNamespaced: true,
+      shortNames: ['pdb'],
+      subresources: [statusSubresource('PodDisruptionBudget')],
+      hasGeneration: true,
+      columns: columnsOf.poddisruptionbudgets,
+    }),
+    define({
+      group: 'apiextensions.k8s.io',
+      version: 'v1',
+      kind: 'CustomResourceDefinition',
+      plural: 'customresourcedefinitions',
+      isNamespaced: false,
+      shortNames: ['crd', 'crds'],
+      categories: ['api-extensions'],
+      subresources: [statusSubresource('CustomResourceDefinition')],
+      hasGeneration: true,
+      strategy: strategies.customResourceDefinition,
+      columns: columnsOf.customresourcedefinitions,
+    }),
+  ];
+}

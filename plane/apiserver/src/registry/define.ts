@@ -1,0 +1,42 @@
+import { age, nameOf } from '../printers/cells.js';
+import { type Column, column } from '../printers/column.js';
+import { allVerbs, type ResourceDefinition } from './resource.js';
+
+type Required = 'version' | 'kind' | 'plural' | 'isNamespaced';
+export type KindRow = Pick<ResourceDefinition, Required> & Partial<Omit<ResourceDefinition, Required>>;
+
+export const statusSubresource = (kind: string) => ({
+  name: 'status',
+  kind,
+  verbs: ['get', 'patch', 'update'] as const,
+});
+
+/** Objects without columns of their own show their name and when they were made. */
+export const fallbackColumns: readonly Column[] = [
+  column('Name', nameOf, { format: 'name' }),
+  column('Created At', (object) => object.metadata.creationTimestamp ?? '', { type: 'date' }),
+];
+
+export const nameAndAge: readonly Column[] = [column('Name', nameOf, { format: 'name' }), column('Age', age)];
+
+/** A row of the table of kinds with everything that it leaves unsaid. */
+export function define(row: KindRow): ResourceDefinition {
+  return {
+    group: '',
+    listKind: `${row.kind}List`,
+    singular: row.kind.toLowerCase(),
+    shortNames: [],
+    categories: [],
+    verbs: allVerbs,
+    subresources: [],
+    strategy: {},
+    fieldLabels: {},
+    hasGeneration: false,
+    createsOnUpdate: false,
+    requiresVersionOnUpdate: false,
+    returnsDeleted: false,
+    isCustom: false,
+    columns: fallbackColumns,
+    ...row,
+  };
+}

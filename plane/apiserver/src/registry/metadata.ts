@@ -1,0 +1,102 @@
+import { type FieldError, fieldError, type ObjectMeta } from '@castellan/machinery';
+import type { World } from '@castellan/world';
+import { badRequest } from '../errors.js';
+import { type ApiObject, without } from '../json.js';
+import type { ResourceDefinition } from './resource.js';
+import { timestamp } from './strategy.js';
+
+const maxGeneratedBase = 58;
+const generatedSuffix = 5;
+
+/** What the server alone decides of a new object's metadata; what the client sent for it is dropped. */
+export function initialMetadata(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  options: { readonly namespace: string | undefined; readonly world: World },
+): ObjectMeta {
+  const { namespace, world } = options;
+  const { metadata } = object;
+  const kept = without({ ...metadata }, ...systemFields);
+  const name = metadata.name ?? generatedName(metadata.generateName, world);
+  return {
+    ...kept,
+    ...(name === undefined ? {} : { name }),
+    ...(namespace === undefined ? {} : { namespace }),
+    uid: world.random.uuid(),
+    ...(definition.hasGeneration ? { generation: 1 } : {}),
+    creationTimestamp: timestamp(world),
+  };
+}
+
+const systemFields = [
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'selfLink',
+  'managedFields',
+  'namespace',
+];
+
+function generatedName(generateName: string | undefined, world: World): string | undefined {
+  if (generateName === undefined || generateName === '') return undefined;
+  return generateName.slice(0, maxGeneratedBase) + world.random.string(generatedSuffix);
+}
+
+/**
+ * The metadata of an update: the client's, with the fields that only the server changes taken from the stored object
+ * where the client left them out.
+ */
+export function updatedMetadata(object: ApiObject, current: ApiObject): ObjectMeta {
+  const sent = object.metadata;
+  const kept = current.metadata;
+  return {
+    ...without(
+      { ...sent },
+      'selfLink',
+      'generation',
+      'deletionTimestamp',
+      'deletionGracePeriodSeconds',
+      'managedFields',
+    ),
+    ...pick(kept, 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'managedFields'),
+    ...(sent.uid === undefined || sent.uid === '' ? pick(kept, 'uid') : {}),
+    ...(sent.creationTimestamp === undefined || sent.creationTimestamp === null ? pick(kept, 'creationTimestamp') : {}),
+    ...(sent.namespace === undefined ? pick(kept, 'namespace') : {}),
+    ...pick(kept, 'resourceVersion'),
+  };
+}
+
+function pick(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): Partial<ObjectMeta> {
+  const entries = fields.map((field) => [field, metadata[field]]).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries);
+}
+
+/** The rules of metadata that hold between an object and what it was. */
+export function validateMetadataUpdate(object: ApiObject, current: ApiObject): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp'] as const) {
+    if (object.metadata[field] !== current.metadata[field]) {
+      errors.push(fieldError.invalid(`metadata.${field}`, object.metadata[field] ?? '', 'field is immutable'));
+    }
+  }
+  if (current.metadata.deletionTimestamp !== undefined) {
+    const known = current.metadata.finalizers ?? [];
+    const added = (object.metadata.finalizers ?? []).filter((finalizer) => !known.includes(finalizer));
+    if (added.length > 0) {
+      const names = added.map((finalizer) => JSON.stringify(finalizer)).join(', ');
+      const problem = `no new finalizers can be added if the object is being deleted, found new finalizers []string{${names}}`;
+      errors.push(fieldError.forbidden('metadata.finalizers', problem));
+    }
+  }
+  return errors;
+}
+
+/** The namespace in the object must be that of the URL, or absent. */
+export function assertNamespace(object: ApiObject, namespace: string | undefined): void {
+  const sent = object.metadata.namespace;
+  if (sent === undefined || sent === '' || sent === namespace) return;
+  throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}

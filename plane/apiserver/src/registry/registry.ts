@@ -1,0 +1,54 @@
+import type { Keyspace } from '@castellan/keyspace';
+import type { World } from '@castellan/world';
+import type { CustomResources } from '../crd/custom-resources.js';
+import { builtinPrefix } from '../storage/keys.js';
+import { type BuiltInStrategies, builtInKinds } from './built-in-kinds.js';
+import { createResourceStore, type Resource, type ResourceDefinition, type ResourceStore } from './resource.js';
+
+/** Every resource that this server serves, built in or defined by a CustomResourceDefinition. */
+export class Registry {
+  private readonly builtIn = new Map<string, Resource>();
+  private readonly stores = new Map<string, ResourceStore>();
+  private custom: CustomResources | undefined;
+
+  constructor(options: { keyspace: Keyspace; world: World; strategies: BuiltInStrategies }) {
+    for (const definition of builtInKinds(options.strategies)) {
+      const prefix = builtinPrefix(definition.group, definition.plural);
+      const layout = { prefix, isNamespaced: definition.isNamespaced };
+      const store = this.stores.get(prefix) ?? createResourceStore({ ...options, layout });
+      this.stores.set(prefix, store);
+      this.builtIn.set(keyOf(definition), { definition, store });
+    }
+  }
+
+  serveCustom(custom: CustomResources): void {
+    this.custom = custom;
+  }
+
+  /** The resource at a group, version and plural; reads definitions that were acknowledged before the call. */
+  async find(type: { group: string; version: string; plural: string }): Promise<Resource | undefined> {
+    return this.builtIn.get(keyOf(type)) ?? (await this.custom?.find(type));
+  }
+
+  /** A built-in resource that is always there. */
+  builtin(group: string, version: string, plural: string): Resource {
+    const resource = this.builtIn.get(keyOf({ group, version, plural }));
+    if (resource === undefined) throw new Error(`${plural}.${version}.${group} is not in the table of kinds`);
+    return resource;
+  }
+
+  /** All definitions now served, built-in ones first. */
+  async definitions(): Promise<readonly ResourceDefinition[]> {
+    const builtIn = [...this.builtIn.values()].map(({ definition }) => definition);
+    return [...builtIn, ...((await this.custom?.definitions()) ?? [])];
+  }
+
+  close(): void {
+    for (const store of this.stores.values()) store.cache.close();
+    this.custom?.close();
+  }
+}
+
+function keyOf({ group, version, plural }: { group: string; version: string; plural: string }): string {
+  return `${group}/${version}/${plural}`;
+}

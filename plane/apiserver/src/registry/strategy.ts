@@ -1,0 +1,46 @@
+import type { FieldError } from '@castellan/machinery';
+import type { World } from '@castellan/world';
+import type { ApiObject } from '../json.js';
+
+/**
+ * What one kind has of its own in the write path. A kind without any of it is a plain record: its row in the table of
+ * kinds is all there is. Functions never change their argument.
+ */
+export interface Strategy {
+  /** Fills in what the client left out; before validation, on create and on update. */
+  withDefaults?(object: ApiObject): ApiObject;
+  prepareForCreate?(object: ApiObject, context: WriteContext): ApiObject | Promise<ApiObject>;
+  /** Not called for writes of a subresource. */
+  prepareForUpdate?(object: ApiObject, current: ApiObject, context: WriteContext): ApiObject | Promise<ApiObject>;
+  /** The rules that hold for every object of the kind; `current` is what an update replaces. */
+  validate?(object: ApiObject, current?: ApiObject): readonly FieldError[];
+  /** The rules that compare an object with what it was. */
+  validateUpdate?(object: ApiObject, current: ApiObject): readonly FieldError[];
+  /** The rules of a write of the status subresource; `validate` and `validateUpdate` otherwise do not see status. */
+  validateStatus?(object: ApiObject, current: ApiObject): readonly FieldError[];
+  /** What is wrong with the name, as upstream says it. Default: it must be a DNS subdomain. */
+  nameProblems?(name: string): readonly string[];
+  /** Called after a create failed or an object is gone, to give back what `prepareForCreate` took. */
+  release?(object: ApiObject, context: WriteContext): Promise<void>;
+  /** Seconds between a delete and its end; 0 = at once. Absent for kinds that know no grace. */
+  gracePeriodSeconds?(object: ApiObject, requested: number | undefined): number;
+  /** Whether an object that is being deleted is gone once it holds no more finalizers. Default: always. */
+  mayVanish?(object: ApiObject): boolean;
+  /** How an object that cannot vanish yet is marked; the default sets deletionTimestamp alone. */
+  prepareForDelete?(object: ApiObject, context: WriteContext): ApiObject;
+}
+
+export interface WriteContext {
+  readonly world: World;
+  readonly isDryRun: boolean;
+  readonly userName: string;
+}
+
+export function timestamp(world: World): string {
+  return timestampOf(world.clock.now());
+}
+
+/** RFC 3339 in UTC, whole seconds: metav1.Time. */
+export function timestampOf(epochMs: number): string {
+  return `${new Date(epochMs).toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,203 @@
+// Walk 2/10: an applied object is created or updated here: defaulted, validated, stored (see ARCHITECTURE.md).
+import { type FieldError, fieldError, invalidError } from '@castellan/machinery';
+import { alreadyExists, badRequest, conflict, notFound, objectWasModified } from '../errors.js';
+import type { ApiObject } from '../json.js';
+import { without } from '../json.js';
+import type { EventLeases } from '../storage/event-leases.js';
+import { storageKey } from '../storage/keys.js';
+import type { Change } from '../storage/object-storage.js';
+import { admitToNamespace } from './admission.js';
+import { isGone } from './delete.js';
+import { withGeneration } from './generation.js';
+import { assertNamespace, initialMetadata, updatedMetadata, validateMetadataUpdate } from './metadata.js';
+import { hasSubresource, present, type Resource } from './resource.js';
+import type { WriteContext } from './strategy.js';
+import { validateMetadata } from './validate-metadata.js';
+
+export interface WriteTools {
+  readonly namespaces: Resource;
+  readonly leases: EventLeases;
+  readonly context: WriteContext;
+}
+
+export interface Written {
+  readonly object: ApiObject;
+  readonly isCreated: boolean;
+}
+
+const generatedNameAttempts = 8;
+
+/** Creates `sent` in `namespace`. Fails with AlreadyExists, Invalid, or what admission says. */
+export async function createObject(
+  resource: Resource,
+  namespace: string | undefined,
+  sent: ApiObject,
+  tools: WriteTools,
+): Promise<ApiObject> {
+  assertNamespace(sent, namespace);
+  await admitToNamespace(tools.namespaces, resource.definition, { namespace, name: sent.metadata.name ?? '' });
+  const isGenerated = sent.metadata.name === undefined && sent.metadata.generateName !== undefined;
+  const attempts = isGenerated ? generatedNameAttempts : 1;
+  for (let attempt = 1; ; attempt += 1) {
+    const created = await createOnce(resource, namespace, sent, tools);
+    if (created.isStored) return present(resource.definition, created.object);
+    if (attempt >= attempts) throw alreadyExists(resource.definition, created.object.metadata.name ?? '');
+  }
+}
+
+async function createOnce(
+  { definition, store }: Resource,
+  namespace: string | undefined,
+  sent: ApiObject,
+  { context, leases }: WriteTools,
+): Promise<{ readonly isStored: boolean; readonly object: ApiObject }> {
+  const { strategy } = definition;
+  const statusless = hasSubresource(definition, 'status') ? withoutStatus(sent) : sent;
+  const metadata = initialMetadata(definition, sent, { namespace, world: context.world });
+  const initial: ApiObject = { ...statusless, metadata };
+  const name = metadata.name ?? '';
+  const defaulted = strategy.withDefaults?.(initial) ?? initial;
+  throwIfInvalid(definition.kind, definition.group, name, [
+    ...validateMetadata(definition, defaulted),
+    ...(strategy.validate?.(defaulted) ?? []),
+  ]);
+  const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
+  // Asked first, so that a name that is taken costs no service address; the write below decides.
+  const isTaken = (await store.storage.get(key)) !== undefined;
+  if (isTaken) return { isStored: false, object: defaulted };
+  const prepared = (await strategy.prepareForCreate?.(defaulted, context)) ?? defaulted;
+  const stored = definition.toStorage?.(prepared) ?? prepared;
+  if (context.isDryRun) return { isStored: true, object: stored };
+  try {
+    const ttl = definition.timeToLiveSeconds;
+    const written = await store.storage.create(key, stored, ttl === undefined ? undefined : await leases.lease(ttl));
+    if (written !== undefined) return { isStored: true, object: written };
+  } catch (error) {
+    await strategy.release?.(prepared, context);
+    throw error;
+  }
+  await strategy.release?.(prepared, context);
+  return { isStored: false, object: prepared };
+}
+
+export interface UpdateRequest {
+  readonly namespace: string | undefined;
+  readonly name: string;
+  /** `''` for the object itself, `status`, or another subresource that writes the object. */
+  readonly subresource: string;
+  /** The new object, made of the one that is there; called again when another writer was faster. */
+  change(current: ApiObject): ApiObject | Promise<ApiObject>;
+  /** PUT: the object to create where there is none, for kinds that allow it. */
+  readonly createInstead?: ApiObject;
+  /** PUT of a kind that insists on a resourceVersion. */
+  readonly isReplacement: boolean;
+}
+
+/** PUT and PATCH, of an object or of a subresource of it. */
+export async function updateObject(resource: Resource, request: UpdateRequest, tools: WriteTools): Promise<Written> {
+  const { definition, store } = resource;
+  const { namespace, name } = request;
+  const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
+  const change = async (stored: ApiObject): Promise<Change> => {
+    const current = present(definition, stored);
+    const sent = await request.change(current);
+    assertSameVersion(resource, request, sent, current);
+    const next = await nextObject(resource, request, { sent, current }, tools.context);
+    const object = definition.toStorage?.(next) ?? next;
+    return isGone(definition, next) ? { type: 'delete', object } : { type: 'put', object };
+  };
+  if (tools.context.isDryRun) {
+    const stored = await store.storage.get(key);
+    if (stored === undefined) throw notFound(definition, name);
+    return { object: (await change(stored)).object, isCreated: false };
+  }
+  const result = await store.storage.guaranteedUpdate(key, change);
+  if (result === undefined) {
+    const { createInstead } = request;
+    if (createInstead === undefined || !definition.createsOnUpdate) throw notFound(definition, name);
+    return { object: await createObject(resource, namespace, createInstead, tools), isCreated: true };
+  }
+  if (result.type === 'delete') await definition.strategy.release?.(result.object, tools.context);
+  return { object: present(definition, result.object), isCreated: false };
+}
+
+function assertSameVersion(
+  { definition }: Resource,
+  request: UpdateRequest,
+  sent: ApiObject,
+  current: ApiObject,
+): void {
+  const { uid, resourceVersion, name } = sent.metadata;
+  if (name !== undefined && name !== '' && name !== request.name) {
+    throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
+  }
+  assertNamespace(sent, request.namespace);
+  if (uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
+    const problem = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`;
+    throw conflict(definition, request.name, problem);
+  }
+  if (resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0') {
+    if (resourceVersion !== current.metadata.resourceVersion) {
+      throw conflict(definition, request.name, objectWasModified);
+    }
+  } else if (definition.requiresVersionOnUpdate && request.isReplacement) {
+    throwIfInvalid(definition.kind, definition.group, request.name, [
+      fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
+    ]);
+  }
+}
+
+async function nextObject(
+  { definition }: Resource,
+  request: UpdateRequest,
+  { sent, current }: { readonly sent: ApiObject; readonly current: ApiObject },
+  context: WriteContext,
+): Promise<ApiObject> {
+  const { strategy } = definition;
+  const metadata = { ...updatedMetadata(sent, current), name: request.name };
+  if (request.subresource === 'status') {
+    // Metadata of the stored object holds, but for what controllers keep beside their status.
+    const kept = { ...current, metadata: { ...current.metadata, ...statusMetadata(sent) } };
+    const next: ApiObject = sent.status === undefined ? withoutStatus(kept) : { ...kept, status: sent.status };
+    throwIfInvalid(definition.kind, definition.group, request.name, strategy.validateStatus?.(next, current) ?? []);
+    return next;
+  }
+  const typed: ApiObject = { ...sent, metadata };
+  const withStatus =
+    hasSubresource(definition, 'status') && request.subresource === '' ? keepStatus(typed, current) : typed;
+  const defaulted = strategy.withDefaults?.(withStatus) ?? withStatus;
+  const prepared =
+    request.subresource === ''
+      ? ((await strategy.prepareForUpdate?.(defaulted, current, context)) ?? defaulted)
+      : defaulted;
+  const next = withGeneration(definition, prepared, current);
+  throwIfInvalid(definition.kind, definition.group, request.name, [
+    ...validateMetadata(definition, next),
+    ...validateMetadataUpdate(next, current),
+    ...(strategy.validate?.(next, current) ?? []),
+    ...(request.subresource === '' ? (strategy.validateUpdate?.(next, current) ?? []) : []),
+  ]);
+  return next;
+}
+
+function statusMetadata(sent: ApiObject) {
+  const { labels, annotations, finalizers, ownerReferences } = sent.metadata;
+  return {
+    ...(labels === undefined ? {} : { labels }),
+    ...(annotations === undefined ? {} : { annotations }),
+    ...(finalizers === undefined ? {} : { finalizers }),
+    ...(ownerReferences === undefined ? {} : { ownerReferences }),
+  };
+}
+
+function keepStatus(object: ApiObject, current: ApiObject): ApiObject {
+  return current.status === undefined ? withoutStatus(object) : { ...object, status: current.status };
+}
+
+function withoutStatus(object: ApiObject): ApiObject {
+  return object.status === undefined ? object : { ...without(object, 'status'), metadata: object.metadata };
+}
+
+function throwIfInvalid(kind: string, group: string, name: string, errors: readonly FieldError[]): void {
+  if (errors.length > 0) throw invalidError({ kind, group }, name, errors);
+}

@@ -1,0 +1,110 @@
+import { StatusError } from '@castellan/machinery';
+import { badRequest } from '../errors.js';
+import { type ApiObject, asApiObject, isRecord, type JsonRecord, text } from '../json.js';
+import type { ApiRequest } from '../server/http.js';
+
+/** kube-apiserver's limit for a request's body. */
+export const maxBodyBytes = 3 * 1024 * 1024;
+
+/** An object of a request with the problems of its text that strict clients want to hear of. */
+export interface DecodedBody {
+  readonly object: ApiObject;
+  /** `duplicate field "spec.replicas"` */
+  readonly problems: readonly string[];
+}
+
+interface Expected {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}
+
+export async function readText(request: ApiRequest): Promise<string> {
+  const bytes = await request.body(maxBodyBytes);
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
+/** The object in the body, of the kind that the URL names; without kind and apiVersion it gets those of the URL. */
+export async function readObject(request: ApiRequest, expected: Expected): Promise<DecodedBody> {
+  const mediaType = mediaTypeOf(request);
+  const body = await readText(request);
+  const { value, problems } = await parseBody(body, mediaType, expected.kind);
+  const apiVersion = expected.group === '' ? expected.version : `${expected.group}/${expected.version}`;
+  const kind = text(value.kind) || expected.kind;
+  const sentVersion = text(value.apiVersion) || apiVersion;
+  if (kind !== expected.kind || sentVersion !== apiVersion) {
+    throw badRequest(
+      `${kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: no kind "${kind}" is registered for version "${sentVersion}" here`,
+    );
+  }
+  return { object: withoutNulls({ kind, apiVersion, ...value }), problems };
+}
+
+export function mediaTypeOf(request: ApiRequest): string {
+  const [type = ''] = (request.headers['content-type'] ?? '').split(';');
+  return type.trim().toLowerCase();
+}
+
+async function parseBody(
+  body: string,
+  mediaType: string,
+  kind: string,
+): Promise<{ readonly value: JsonRecord; readonly problems: readonly string[] }> {
+  switch (mediaType) {
+    case '':
+    case 'application/json':
+      return { value: parseJson(body, kind), problems: [] };
+    case 'application/yaml':
+      return parseYaml(body, kind);
+    default:
+      throw unsupportedBody();
+  }
+}
+
+function unsupportedBody(): StatusError {
+  return StatusError.of(
+    'UnsupportedMediaType',
+    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
+  );
+}
+
+function parseJson(body: string, kind: string): JsonRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch (error) {
+    throw unrecognized(kind, body === '' ? 'unexpected end of JSON input' : messageOf(error), body);
+  }
+  if (!isRecord(value)) throw unrecognized(kind, 'the value is not an object', body);
+  return value;
+}
+
+async function parseYaml(body: string, kind: string) {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(body, { uniqueKeys: false, version: '1.1', merge: false });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    throw badRequest(`error converting YAML to JSON: yaml: ${error.message.split('\n')[0] ?? ''}`);
+  }
+  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  if (!isRecord(value)) throw unrecognized(kind, 'the value is not an object', body);
+  return { value, problems: [] };
+}
+
+function unrecognized(kind: string, problem: string, body: string): StatusError {
+  const shown = body === '' ? '<empty>' : body.slice(0, 100);
+  return badRequest(
+    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${problem} (${shown})`,
+  );
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Go's decoder takes null for absent; metadata is where it matters to the server itself. */
+function withoutNulls(value: JsonRecord): ApiObject {
+  const object = asApiObject(value);
+  const metadata = Object.fromEntries(Object.entries(object.metadata).filter(([, field]) => field !== null));
+  return { ...object, metadata };
+}

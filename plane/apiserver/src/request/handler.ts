@@ -1,0 +1,53 @@
+import type { Keyspace } from '@castellan/keyspace';
+import { StatusError } from '@castellan/machinery';
+import type { World } from '@castellan/world';
+import type { Registry } from '../registry/registry.js';
+import type { ApiRequest, ResponseWriter, User } from '../server/http.js';
+import type { NodeStreams } from '../server/node-streams.js';
+import type { EventLeases } from '../storage/event-leases.js';
+import { authenticate, authorize } from './authorize.js';
+import { plainJson } from './negotiation.js';
+import { servePath } from './paths.js';
+import { Reply, statusOf } from './reply.js';
+import { parseRequestInfo, type RequestInfo } from './request-info.js';
+import { serveResource } from './resource-handler.js';
+
+/** What the request chain works with. */
+export interface Server {
+  readonly keyspace: Keyspace;
+  readonly world: World;
+  readonly registry: Registry;
+  readonly leases: EventLeases;
+  readonly nodeStreams?: NodeStreams;
+  /** Whether the server's own objects are there: what /readyz says. */
+  isReady(): boolean;
+  log?(line: string): void;
+}
+
+/** One request on its way through the chain. */
+export interface Exchange {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly user: User;
+  readonly reply: Reply;
+}
+
+/** authenticate → authorise → route. Every failure becomes a Status; nothing is thrown. */
+export async function handle(server: Server, request: ApiRequest, writer: ResponseWriter): Promise<void> {
+  const reply = new Reply(writer, server.world.random.uuid());
+  try {
+    const info = parseRequestInfo(request.path);
+    const user = authenticate(request);
+    authorize(user, request, info);
+    const exchange = { request, info, user, reply };
+    await (info.type === 'path' ? servePath(server, exchange, info.path) : serveResource(server, exchange, info));
+  } catch (error) {
+    const status = statusOf(error);
+    if (!(error instanceof StatusError)) {
+      server.log?.(
+        `${request.method} ${request.path} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+      );
+    }
+    await reply.failure(status, plainJson);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Exchange, Server } from './handler.js';
+
+interface Check {
+  readonly name: string;
+  isGood(server: Server): boolean;
+}
+
+/** What /readyz asks; /healthz and /livez ask only whether the process answers. */
+const checks: readonly Check[] = [
+  { name: 'ping', isGood: () => true },
+  { name: 'system-objects', isGood: (server) => server.isReady() },
+];
+
+export function serveHealth(server: Server, { request, reply }: Exchange, path: string): void {
+  const [, root = '', only] = path.split('/');
+  const excluded = request.query.getAll('exclude');
+  const asked = checks.filter(({ name }) => (root === 'readyz' || name === 'ping') && !excluded.includes(name));
+  const selected = only === undefined ? asked : asked.filter(({ name }) => name === only);
+  if (only !== undefined && selected.length === 0) {
+    reply.text(404, '404 page not found\n', 'text/plain; charset=utf-8');
+    return;
+  }
+  const results = selected.map((check) => ({ name: check.name, isGood: check.isGood(server) }));
+  const isGood = results.every((result) => result.isGood);
+  const lines = results.map((result) =>
+    result.isGood ? `[+]${result.name} ok` : `[-]${result.name} failed: reason withheld`,
+  );
+  const verdict = `${root} check ${isGood ? 'passed' : 'failed'}`;
+  const isVerbose = request.query.has('verbose') || !isGood;
+  const body = isVerbose ? `${[...lines, verdict].join('\n')}\n` : 'ok';
+  reply.text(isGood ? 200 : 500, body, 'text/plain; charset=utf-8', { 'x-content-type-options': 'nosniff' });
+}

@@ -1,0 +1,51 @@
+import { applyJsonPatch, applyMergePatch, StatusError } from '@castellan/machinery';
+import { badRequest } from '../errors.js';
+import { type ApiObject, asApiObject, isRecord } from '../json.js';
+import { mediaTypeOf, readText } from './body.js';
+import { checkFields } from './field-validation.js';
+import type { ResourceExchange } from './resource-handler.js';
+
+type PatchFunction = (document: ApiObject, patch: unknown) => unknown;
+
+const patchTypes: Readonly<Record<string, PatchFunction>> = {
+  'application/json-patch+json': applyJsonPatch,
+  'application/merge-patch+json': applyMergePatch,
+};
+
+/**
+ * The change that a PATCH asks for. It is applied to whatever the object is at the time of the write, so that a patch
+ * without a resourceVersion never conflicts.
+ */
+export async function readPatch(exchange: ResourceExchange): Promise<(current: ApiObject) => ApiObject> {
+  const { request, resource, reply } = exchange;
+  const { definition } = resource;
+  const type = mediaTypeOf(request);
+  const apply = Object.hasOwn(patchTypes, type) ? patchTypes[type] : undefined;
+  if (apply === undefined) throw unsupportedPatch();
+  const patch = parsePatch(await readText(request));
+  return (current) => {
+    const patched = apply(current, patch);
+    if (!isRecord(patched)) throw badRequest(`the patch leaves no ${definition.kind}`);
+    const object = asApiObject(patched);
+    if (object.kind !== current.kind || object.apiVersion !== current.apiVersion) {
+      throw badRequest(`a patch cannot change apiVersion or kind of a ${definition.kind}`);
+    }
+    return checkFields(definition, object, { problems: [], query: request.query, reply });
+  };
+}
+
+function parsePatch(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+function unsupportedPatch(): StatusError {
+  const types = Object.keys(patchTypes).join(', ');
+  return StatusError.of(
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${types}`,
+  );
+}

@@ -1,0 +1,65 @@
+import { apiVersionOf } from '@castellan/machinery';
+import { type ApiObject, without } from '../json.js';
+import { tableOf } from '../printers/table.js';
+import type { ListResult } from '../registry/read.js';
+import { present, type ResourceDefinition } from '../registry/resource.js';
+import type { Representation } from './negotiation.js';
+
+export interface RenderOptions {
+  readonly representation: Representation;
+  /** What a Table's rows hold of the object: None, Metadata (the default) or Object. */
+  readonly includeObject: string;
+  readonly nowMs: number;
+}
+
+/** One object in the representation that the client asked for. */
+export function renderObject(definition: ResourceDefinition, object: ApiObject, options: RenderOptions): unknown {
+  switch (options.representation.shape) {
+    case 'object':
+      return object;
+    case 'PartialObjectMetadata':
+      return partialMetadata(object, options.representation.shapeVersion);
+    case 'Table':
+      return tableOf(definition, [object], {
+        ...options,
+        metadata: listMetadata(object.metadata.resourceVersion ?? ''),
+      });
+  }
+}
+
+export function renderList(definition: ResourceDefinition, list: ListResult, options: RenderOptions): unknown {
+  const objects = list.entries.map(({ object }) => present(definition, object));
+  const metadata = {
+    ...listMetadata(String(list.revision)),
+    ...(list.continue === undefined ? {} : { continue: list.continue }),
+    ...(list.remainingItemCount === undefined ? {} : { remainingItemCount: list.remainingItemCount }),
+  };
+  const { shape, shapeVersion } = options.representation;
+  switch (shape) {
+    case 'object':
+      return {
+        kind: definition.listKind,
+        apiVersion: apiVersionOf(definition),
+        metadata,
+        // Items of built-in lists carry no kind of their own; those of custom resources do.
+        items: definition.isCustom ? objects : objects.map((object) => without(object, 'kind', 'apiVersion')),
+      };
+    case 'PartialObjectMetadata':
+      return {
+        kind: 'PartialObjectMetadataList',
+        apiVersion: `meta.k8s.io/${shapeVersion}`,
+        metadata,
+        items: objects.map((object) => partialMetadata(object, shapeVersion)),
+      };
+    case 'Table':
+      return tableOf(definition, objects, { ...options, metadata });
+  }
+}
+
+export function partialMetadata(object: ApiObject, version: string) {
+  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
+}
+
+function listMetadata(resourceVersion: string) {
+  return { resourceVersion };
+}

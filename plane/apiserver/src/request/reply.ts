@@ -1,0 +1,84 @@
+import { type Status, StatusError } from '@castellan/machinery';
+import type { ResponseWriter } from '../server/http.js';
+import { plainJson, type Representation } from './negotiation.js';
+
+/** Headers that every reply of a request carries: its audit id, and the warnings that came up on the way. */
+export class Reply {
+  private readonly writer: ResponseWriter;
+  private readonly auditId: string;
+  private readonly warnings: string[] = [];
+  private isStarted = false;
+
+  constructor(writer: ResponseWriter, auditId: string) {
+    this.writer = writer;
+    this.auditId = auditId;
+  }
+
+  get hasStarted(): boolean {
+    return this.isStarted;
+  }
+
+  /** A line that kubectl shows beside the result. */
+  warn(warning: string): void {
+    if (!this.warnings.includes(warning)) this.warnings.push(warning);
+  }
+
+  async object(status: number, object: unknown, representation: Representation = plainJson): Promise<void> {
+    if (representation.format === 'yaml') {
+      const { stringify } = await import('yaml');
+      this.text(status, stringify(object), 'application/yaml');
+      return;
+    }
+    this.text(status, `${JSON.stringify(object)}\n`, 'application/json');
+  }
+
+  text(
+    status: number,
+    body: string | Uint8Array,
+    contentType: string,
+    headers: Readonly<Record<string, string>> = {},
+  ): void {
+    const length = String(Buffer.byteLength(body));
+    this.head(status, { 'content-type': contentType, 'content-length': length, ...headers });
+    this.writer.end(body);
+  }
+
+  /** The head of a reply whose body follows piece by piece. */
+  stream(contentType: string): ResponseWriter {
+    this.head(200, { 'content-type': contentType });
+    return this.writer;
+  }
+
+  failure(status: Status, representation: Representation = plainJson): Promise<void> {
+    const code = status.code ?? 500;
+    if (this.isStarted) {
+      this.writer.end();
+      return Promise.resolve();
+    }
+    this.retryAfterSeconds = status.details?.retryAfterSeconds;
+    return this.object(code, status, representation.format === 'yaml' ? representation : plainJson);
+  }
+
+  private retryAfterSeconds: number | undefined;
+
+  private head(status: number, headers: Readonly<Record<string, string>>): void {
+    this.isStarted = true;
+    const warning = this.warnings.map((text) => `299 - ${JSON.stringify(text)}`).join(', ');
+    this.writer.head(status, {
+      'audit-id': this.auditId,
+      'cache-control': 'no-cache, private',
+      ...(warning === '' ? {} : { warning }),
+      ...(this.retryAfterSeconds === undefined ? {} : { 'retry-after': String(this.retryAfterSeconds) }),
+      ...headers,
+    });
+  }
+}
+
+/** Any failure as the Status that clients are sent. Texts of bugs stay in the log. */
+export function statusOf(error: unknown): Status {
+  if (error instanceof StatusError) return error.status;
+  const message = error instanceof Error ? error.message : String(error);
+  return StatusError.of('InternalError', `Internal error occurred: ${message}`, {
+    causes: [{ message }],
+  }).status;
+}

@@ -1,0 +1,203 @@
+import { StatusError } from '@castellan/machinery';
+import { methodNotAllowed, unknownResource } from '../errors.js';
+import type { ApiObject } from '../json.js';
+import { type DeleteOptions, deletedStatus, deleteObject } from '../registry/delete.js';
+import { assertReached, getObject, listObjects } from '../registry/read.js';
+import { hasSubresource, present, type Resource } from '../registry/resource.js';
+import { createObject, updateObject, type WriteTools } from '../registry/write.js';
+import { isTrue, verbOf } from './authorize.js';
+import { readObject } from './body.js';
+import { readDeleteOptions } from './delete-options.js';
+import { checkFields } from './field-validation.js';
+import type { Exchange, Server } from './handler.js';
+import { negotiate, type Representation } from './negotiation.js';
+import { readPatch } from './patch.js';
+import { type RenderOptions, renderList, renderObject } from './render.js';
+import type { RequestInfo } from './request-info.js';
+import { serveReview } from './reviews.js';
+import { parseSelection } from './selection.js';
+import { serveSubresource } from './subresources.js';
+import { serveWatch } from './watch-stream.js';
+
+type ResourceInfo = Extract<RequestInfo, { type: 'resource' }>;
+
+/** A request for a resource that is known: what the verbs below need. */
+export interface ResourceExchange extends Exchange {
+  readonly info: ResourceInfo;
+  readonly resource: Resource;
+  readonly tools: WriteTools;
+  readonly render: RenderOptions;
+}
+
+export async function serveResource(server: Server, exchange: Exchange, info: ResourceInfo): Promise<void> {
+  if (await serveReview(server, exchange, info)) return;
+  const resource = await server.registry.find(info);
+  if (resource === undefined) throw unknownResource();
+  const { definition } = resource;
+  if (info.subresource !== '' && !hasSubresource(definition, info.subresource)) throw unknownResource();
+  if (!definition.isNamespaced && info.namespace !== undefined) throw unknownResource();
+  const representation: Representation = negotiate(exchange.request.headers.accept);
+  const full: ResourceExchange = {
+    ...exchange,
+    info,
+    resource,
+    tools: writeTools(server, exchange),
+    render: {
+      representation,
+      includeObject: exchange.request.query.get('includeObject') ?? 'Metadata',
+      nowMs: server.world.clock.now(),
+    },
+  };
+  if (info.subresource !== '' && info.subresource !== 'status') return serveSubresource(server, full);
+  const isCollection = info.name === undefined;
+  if (!isCollection && definition.isNamespaced && info.namespace === undefined) throw unknownResource();
+  await serveVerb(server, full, verbOf(exchange.request, info));
+}
+
+function writeTools(server: Server, { request, user }: Exchange): WriteTools {
+  const dryRun = request.query.getAll('dryRun');
+  const invalid = dryRun.find((value) => value !== 'All');
+  if (invalid !== undefined) {
+    throw StatusError.of(
+      'Invalid',
+      `CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "${invalid}": supported values: "All"`,
+    );
+  }
+  return {
+    namespaces: server.registry.builtin('', 'v1', 'namespaces'),
+    leases: server.leases,
+    context: { world: server.world, isDryRun: dryRun.length > 0, userName: user.name },
+  };
+}
+
+async function serveVerb(server: Server, exchange: ResourceExchange, verb: string): Promise<void> {
+  const { definition } = exchange.resource;
+  if (exchange.request.method === 'HEAD' || !definition.verbs.some((known) => known === verb)) throw methodNotAllowed();
+  switch (verb) {
+    case 'get':
+      return serveGet(server, exchange);
+    case 'list':
+      return serveList(server, exchange);
+    case 'watch':
+      return watch(server, exchange, undefined);
+    case 'create':
+      return serveCreate(exchange);
+    case 'update':
+    case 'patch':
+      return serveUpdate(exchange);
+    case 'delete':
+      return serveDelete(exchange);
+    case 'deletecollection':
+      return serveDeleteCollection(server, exchange);
+    default:
+      throw methodNotAllowed();
+  }
+}
+
+async function serveGet(server: Server, exchange: ResourceExchange): Promise<void> {
+  const { info, request, resource, reply, render } = exchange;
+  const name = info.name ?? '';
+  if (isTrue(request.query.get('watch'))) return watch(server, exchange, name);
+  await assertReached(server.keyspace, request.query.get('resourceVersion'));
+  const object = await getObject(resource, info.namespace, name);
+  await reply.object(200, renderObject(resource.definition, object, render), render.representation);
+}
+
+async function serveList(server: Server, exchange: ResourceExchange): Promise<void> {
+  const { info, request, resource, reply, render } = exchange;
+  const selection = parseSelection(request.query, resource.definition);
+  const list = await listObjects(resource, server.keyspace, {
+    namespace: info.namespace,
+    query: request.query,
+    selection,
+  });
+  await reply.object(200, renderList(resource.definition, list, render), render.representation);
+}
+
+async function watch(server: Server, exchange: ResourceExchange, name: string | undefined): Promise<void> {
+  const { info, request, resource, reply, render } = exchange;
+  const selection = parseSelection(request.query, resource.definition, name);
+  await serveWatch(resource, request, reply, { namespace: info.namespace, selection, render, world: server.world });
+}
+
+async function serveCreate(exchange: ResourceExchange): Promise<void> {
+  const { info, request, resource, reply, render, tools } = exchange;
+  if (info.name !== undefined) throw methodNotAllowed();
+  if (resource.definition.isNamespaced && info.namespace === undefined) throw methodNotAllowed();
+  const { object, problems } = await readObject(request, resource.definition);
+  const sent = checkFields(resource.definition, object, { problems, query: request.query, reply });
+  const created = await createObject(resource, info.namespace, sent, tools);
+  await reply.object(201, renderObject(resource.definition, created, render), render.representation);
+}
+
+async function serveUpdate(exchange: ResourceExchange): Promise<void> {
+  const { info, request, resource, reply, render, tools } = exchange;
+  const { definition } = resource;
+  const target = { namespace: info.namespace, name: info.name ?? '', subresource: info.subresource };
+  if (info.name === undefined) throw methodNotAllowed();
+  if (request.method === 'PATCH') {
+    const change = await readPatch(exchange);
+    const written = await updateObject(resource, { ...target, change, isReplacement: false }, tools);
+    await reply.object(200, renderObject(definition, written.object, render), render.representation);
+    return;
+  }
+  const { object, problems } = await readObject(request, definition);
+  const sent = checkFields(definition, object, { problems, query: request.query, reply });
+  const written = await updateObject(
+    resource,
+    {
+      ...target,
+      change: () => sent,
+      createInstead: { ...sent, metadata: { ...sent.metadata, name: target.name } },
+      isReplacement: true,
+    },
+    tools,
+  );
+  await reply.object(
+    written.isCreated ? 201 : 200,
+    renderObject(definition, written.object, render),
+    render.representation,
+  );
+}
+
+async function serveDelete(exchange: ResourceExchange): Promise<void> {
+  const { info, resource, reply, render, tools } = exchange;
+  const { options, isDryRun } = await readDeleteOptions(exchange.request);
+  const context = { ...tools.context, isDryRun: tools.context.isDryRun || isDryRun };
+  const target = { namespace: info.namespace, name: info.name ?? '' };
+  const { isGone, object } = await deleteObject(resource, target, options, context);
+  const { definition } = resource;
+  const repliesWithObject = !isGone || definition.returnsDeleted;
+  const code = !isGone && options.propagationPolicy === 'Foreground' ? 202 : 200;
+  const body = repliesWithObject ? renderObject(definition, object, render) : deletedStatus(definition, object);
+  await reply.object(code, body, render.representation);
+}
+
+async function serveDeleteCollection(server: Server, exchange: ResourceExchange): Promise<void> {
+  const { info, request, resource, reply, render, tools } = exchange;
+  const { definition } = resource;
+  const { options, isDryRun } = await readDeleteOptions(request);
+  const context = { ...tools.context, isDryRun: tools.context.isDryRun || isDryRun };
+  const selection = parseSelection(request.query, definition);
+  const list = await listObjects(resource, server.keyspace, {
+    namespace: info.namespace,
+    query: request.query,
+    selection,
+  });
+  for (const { object } of list.entries) await deleteIfThere(resource, present(definition, object), options, context);
+  await reply.object(200, renderList(definition, list, render), render.representation);
+}
+
+async function deleteIfThere(
+  resource: Resource,
+  { metadata }: ApiObject,
+  options: DeleteOptions,
+  context: WriteTools['context'],
+): Promise<void> {
+  const { name = '', namespace } = metadata;
+  try {
+    await deleteObject(resource, { namespace, name }, options, context);
+  } catch (error) {
+    if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
+  }
+}

@@ -1,0 +1,72 @@
+import { methodNotAllowed } from '../errors.js';
+import { type ApiObject, asApiObject, at, count, text, withAt } from '../json.js';
+import { getObject } from '../registry/read.js';
+import { updateObject } from '../registry/write.js';
+import { readObject } from './body.js';
+import { readPatch } from './patch.js';
+import type { ResourceExchange } from './resource-handler.js';
+
+/** Where a kind keeps what autoscaling/v1 Scale shows of it. */
+export interface ScalePaths {
+  readonly specReplicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  readonly labelSelector?: readonly string[];
+}
+
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
+
+/** GET, PUT and PATCH of NAME/scale: the number of replicas of any kind that has one. */
+export async function serveScale(exchange: ResourceExchange): Promise<void> {
+  const { info, request, resource, reply, render, tools } = exchange;
+  const paths = resource.definition.scale;
+  if (paths === undefined) throw methodNotAllowed();
+  const name = info.name ?? '';
+  if (request.method === 'GET') {
+    const object = await getObject(resource, info.namespace, name);
+    await reply.object(200, scaleOf(object, paths), render.representation);
+    return;
+  }
+  const change = request.method === 'PATCH' ? await readPatch(exchange) : await replacement(exchange);
+  const target = { namespace: info.namespace, name, subresource: 'scale', isReplacement: request.method === 'PUT' };
+  const { object } = await updateObject(
+    resource,
+    { ...target, change: (current) => withReplicas(current, change(scaleOf(current, paths)), paths) },
+    tools,
+  );
+  await reply.object(200, scaleOf(object, paths), render.representation);
+}
+
+async function replacement({ request }: ResourceExchange): Promise<(scale: ApiObject) => ApiObject> {
+  if (request.method !== 'PUT') throw methodNotAllowed();
+  const { object } = await readObject(request, scaleKind);
+  return () => object;
+}
+
+function scaleOf(object: ApiObject, paths: ScalePaths): ApiObject {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const selector = paths.labelSelector === undefined ? undefined : text(at(object, ...paths.labelSelector));
+  return asApiObject({
+    kind: scaleKind.kind,
+    apiVersion: 'autoscaling/v1',
+    metadata: { name, namespace, uid, resourceVersion, creationTimestamp },
+    spec: { replicas: count(at(object, ...paths.specReplicas)) ?? 0 },
+    status: {
+      replicas: count(at(object, ...paths.statusReplicas)) ?? 0,
+      ...(selector === undefined ? {} : { selector }),
+    },
+  });
+}
+
+function withReplicas(current: ApiObject, scale: ApiObject, paths: ScalePaths): ApiObject {
+  const replicas = count(at(scale, 'spec', 'replicas')) ?? 0;
+  const { resourceVersion, uid } = scale.metadata;
+  const changed = asApiObject(withAt(current, paths.specReplicas, replicas));
+  return {
+    ...changed,
+    metadata: {
+      ...changed.metadata,
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(uid === undefined ? {} : { uid }),
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { methodNotAllowed } from '../errors.js';
+import { serveBinding } from './binding.js';
+import { serveFinalize } from './finalize.js';
+import type { Server } from './handler.js';
+import { serveLog } from './log.js';
+import type { ResourceExchange } from './resource-handler.js';
+import { serveScale } from './scale.js';
+
+/** Everything below an object but `status`, which is a way of writing the object itself. */
+export function serveSubresource(server: Server, exchange: ResourceExchange): Promise<void> {
+  switch (exchange.info.subresource) {
+    case 'binding':
+      return serveBinding(exchange);
+    case 'finalize':
+      return serveFinalize(exchange);
+    case 'log':
+      return serveLog(server, exchange);
+    case 'scale':
+      return serveScale(exchange);
+    default:
+      throw methodNotAllowed();
+  }
+}

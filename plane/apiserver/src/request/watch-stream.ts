@@ -1,0 +1,283 @@
+import { apiVersionOf, type Status, StatusError } from '@castellan/machinery';
+import type { Cancel, World } from '@castellan/world';
+import { type CacheEntry, type CacheEvent, departed } from '../cache/watch-cache.js';
+import { badRequest } from '../errors.js';
+import type { ApiObject } from '../json.js';
+import { tableOf } from '../printers/table.js';
+import { parseRevision } from '../registry/read.js';
+import { present, type Resource } from '../registry/resource.js';
+import type { ApiRequest, ResponseWriter } from '../server/http.js';
+import { collectionPrefix } from '../storage/keys.js';
+import { invalidListOptions } from './list-options.js';
+import { type RenderOptions, renderObject } from './render.js';
+import type { Reply } from './reply.js';
+import type { Selection } from './selection.js';
+
+const minTimeoutSeconds = 1800;
+const bookmarkIntervalMs = 60_000;
+/** The last bookmark comes so long before a watch ends by its time limit. */
+const lastBookmarkMs = 2000;
+/** A client that takes nothing for so long is gone or stuck. */
+const stalledMs = 60_000;
+
+export interface WatchOptions {
+  readonly namespace: string | undefined;
+  readonly selection: Selection;
+  readonly render: RenderOptions;
+  readonly world: World;
+}
+
+/** Serves one watch until the client leaves, its time is up, or it falls too far behind. */
+export async function serveWatch(
+  resource: Resource,
+  request: ApiRequest,
+  reply: Reply,
+  options: WatchOptions,
+): Promise<void> {
+  const { query } = request;
+  const { cache } = resource.store;
+  const revisionText = query.get('resourceVersion') ?? '';
+  const revision = parseRevision(revisionText);
+  const sendsInitial = query.get('sendInitialEvents') === 'true';
+  assertWatchOptions(query);
+  if (revision > 0) await cache.reach(revision);
+  else if (revisionText === '') await cache.fresh();
+  else await cache.reach(0);
+
+  const isFromNow = query.get('sendInitialEvents') === 'false' && revision === 0;
+  const wantsState = sendsInitial || (revision === 0 && !isFromNow);
+  const isTooOld = !wantsState && revision > 0 && !(await cache.reachBack(revision));
+  const stream = new WatchStream(resource, reply.stream(watchMediaType(options)), options);
+  if (isTooOld) {
+    stream.fail(tooOld(revision, cache.window.start));
+    return;
+  }
+  stream.begin({
+    query,
+    entries: wantsState ? cache.list(collectionPrefix(resource.store.layout, options.namespace)) : [],
+    sequence: wantsState || isFromNow ? cache.window.end : cache.window.firstAfter(revision),
+    endsInitialWithBookmark: sendsInitial && query.get('allowWatchBookmarks') === 'true',
+  });
+  request.onClose(() => stream.close());
+}
+
+function assertWatchOptions(query: URLSearchParams): void {
+  const sends = query.get('sendInitialEvents');
+  const match = query.get('resourceVersionMatch') ?? '';
+  if (sends === null && match !== '') {
+    throw invalidListOptions(
+      'resourceVersionMatch',
+      'Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
+    );
+  }
+  if (sends !== null && match === '') {
+    throw invalidListOptions(
+      'resourceVersionMatch',
+      'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
+    );
+  }
+  if (sends !== null && match !== 'NotOlderThan') {
+    throw invalidListOptions('resourceVersionMatch', `Unsupported value: "${match}": supported values: "NotOlderThan"`);
+  }
+  const timeout = query.get('timeoutSeconds');
+  if (timeout !== null && !/^\d+$/.test(timeout)) throw badRequest(`invalid timeoutSeconds: ${timeout}`);
+}
+
+function watchMediaType({ render }: WatchOptions): string {
+  return render.representation.format === 'yaml' ? 'application/yaml;stream=watch' : 'application/json';
+}
+
+function tooOld(revision: number, oldest: number): Status {
+  return StatusError.of('Expired', `too old resource version: ${revision} (${oldest})`).status;
+}
+
+class WatchStream {
+  private readonly resource: Resource;
+  private readonly writer: ResponseWriter;
+  private readonly options: WatchOptions;
+  private readonly prefix: string;
+  private readonly representationKey: string;
+  private entries: readonly CacheEntry[] = [];
+  private nextEntry = 0;
+  private sequence = 0;
+  private isWaitingForDrain = false;
+  private isClosed = false;
+  private hasSentColumns = false;
+  private endsInitialWithBookmark = false;
+  private unlisten: () => void = () => {};
+  private timers: Cancel[] = [];
+  private cancelStall: Cancel | undefined;
+
+  constructor(resource: Resource, writer: ResponseWriter, options: WatchOptions) {
+    this.resource = resource;
+    this.writer = writer;
+    this.options = options;
+    this.prefix = collectionPrefix(resource.store.layout, options.namespace);
+    const { representation, includeObject } = options.render;
+    const { group, version } = resource.definition;
+    this.representationKey = [group, version, representation.shape, representation.shapeVersion, includeObject].join(
+      ' ',
+    );
+  }
+
+  begin(start: {
+    readonly query: URLSearchParams;
+    readonly entries: readonly CacheEntry[];
+    readonly sequence: number;
+    readonly endsInitialWithBookmark: boolean;
+  }): void {
+    this.entries = start.entries;
+    this.sequence = start.sequence;
+    this.endsInitialWithBookmark = start.endsInitialWithBookmark;
+    const { world } = this.options;
+    const asked = Number(start.query.get('timeoutSeconds') ?? 0);
+    const timeoutMs = 1000 * (asked > 0 ? asked : minTimeoutSeconds * (1 + world.random.next()));
+    this.timers.push(world.clock.after(timeoutMs, () => this.close()));
+    if (start.query.get('allowWatchBookmarks') === 'true') this.scheduleBookmarks(timeoutMs);
+    this.unlisten = this.resource.store.cache.listen({ onAdvance: () => this.pump(), onEnd: () => this.close() });
+    this.pump();
+  }
+
+  fail(status: Status): void {
+    this.writer.end(`${JSON.stringify({ type: 'ERROR', object: status })}\n`);
+    this.isClosed = true;
+  }
+
+  close(): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.unlisten();
+    this.cancelStall?.();
+    for (const cancel of this.timers) cancel();
+    if (!this.writer.isEnded) this.writer.end();
+  }
+
+  /** Writes what there is to write, as long as the client takes it. */
+  private pump(): void {
+    if (this.isClosed || this.isWaitingForDrain) return;
+    if (!this.pumpInitial()) return;
+    const { window } = this.resource.store.cache;
+    while (this.sequence < window.end) {
+      if (window.isDropped(this.sequence)) {
+        this.close();
+        return;
+      }
+      const event = window.at(this.sequence);
+      this.sequence += 1;
+      const bytes = event === undefined ? undefined : this.encode(event);
+      if (bytes !== undefined && !this.write(bytes)) return;
+    }
+  }
+
+  /** False: the client does not keep up. */
+  private pumpInitial(): boolean {
+    const { definition } = this.resource;
+    const { selection } = this.options;
+    while (this.nextEntry < this.entries.length) {
+      const entry = this.entries[this.nextEntry];
+      this.nextEntry += 1;
+      if (entry === undefined) continue;
+      const object = present(definition, entry.object);
+      if (selection.matches(object) && !this.write(this.eventBytes('ADDED', object))) return false;
+    }
+    this.entries = [];
+    this.nextEntry = 0;
+    if (this.endsInitialWithBookmark) {
+      this.endsInitialWithBookmark = false;
+      if (!this.write(this.bookmark({ 'k8s.io/initial-events-end': 'true' }))) return false;
+    }
+    return true;
+  }
+
+  private write(bytes: Uint8Array): boolean {
+    if (this.writer.write(bytes)) return true;
+    this.isWaitingForDrain = true;
+    this.cancelStall = this.options.world.clock.after(stalledMs, () => this.close());
+    this.writer.onDrain(() => {
+      this.cancelStall?.();
+      this.isWaitingForDrain = false;
+      this.pump();
+    });
+    return false;
+  }
+
+  /** The event as this watcher sees it; undefined where it is not about what was selected. */
+  private encode(event: CacheEvent): Uint8Array | undefined {
+    if (!event.key.startsWith(this.prefix)) return undefined;
+    const { definition } = this.resource;
+    const { selection } = this.options;
+    const after = event.after === undefined ? undefined : present(definition, event.after);
+    const before = event.before === undefined ? undefined : present(definition, event.before);
+    const isSelected = after !== undefined && selection.matches(after);
+    const wasSelected = before !== undefined && selection.matches(before);
+    if (isSelected) return this.shared(event, wasSelected ? 'MODIFIED' : 'ADDED', after);
+    const left = wasSelected ? departed(event) : undefined;
+    return left === undefined ? undefined : this.shared(event, 'DELETED', present(definition, left));
+  }
+
+  /** A Table's first event carries its columns and is this watcher's own; all others are encoded once for everybody. */
+  private shared(event: CacheEvent, type: string, object: ApiObject): Uint8Array {
+    const isTable = this.options.render.representation.shape === 'Table';
+    if (isTable && !this.hasSentColumns) return this.eventBytes(type, object);
+    const key = `${type} ${this.representationKey}`;
+    const known = event.encoded.get(key);
+    if (known !== undefined) return known;
+    const bytes = this.eventBytes(type, object);
+    event.encoded.set(key, bytes);
+    return bytes;
+  }
+
+  private eventBytes(type: string, object: ApiObject): Uint8Array {
+    return encodeEvent(type, this.rendered(object));
+  }
+
+  private rendered(object: ApiObject): unknown {
+    const { definition } = this.resource;
+    const { render, world } = this.options;
+    const options = { ...render, nowMs: world.clock.now() };
+    if (render.representation.shape !== 'Table') return renderObject(definition, object, options);
+    const withoutColumns = this.hasSentColumns;
+    this.hasSentColumns = true;
+    const metadata = { resourceVersion: object.metadata.resourceVersion ?? '' };
+    return tableOf(definition, [object], { ...options, metadata, withoutColumns });
+  }
+
+  private bookmark(annotations?: Readonly<Record<string, string>>): Uint8Array {
+    const { definition, store } = this.resource;
+    const { shape, shapeVersion } = this.options.render.representation;
+    const metadata = {
+      resourceVersion: String(store.cache.revision),
+      creationTimestamp: null,
+      ...(annotations === undefined ? {} : { annotations }),
+    };
+    if (shape === 'Table') {
+      const object = { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${shapeVersion}`, metadata };
+      const rows = [{ cells: definition.columns.map(() => null), object }];
+      const table = { kind: 'Table', apiVersion: `meta.k8s.io/${shapeVersion}`, metadata, columnDefinitions: [], rows };
+      return encodeEvent('BOOKMARK', table);
+    }
+    const type =
+      shape === 'object'
+        ? { kind: definition.kind, apiVersion: apiVersionOf(definition) }
+        : { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${shapeVersion}` };
+    return encodeEvent('BOOKMARK', { ...type, metadata });
+  }
+
+  private scheduleBookmarks(timeoutMs: number): void {
+    const { clock } = this.options.world;
+    const send = () => {
+      // A bookmark says that everything before it was sent: only when nothing waits.
+      if (!this.isClosed && !this.isWaitingForDrain) this.write(this.bookmark());
+    };
+    const repeat = () => {
+      send();
+      if (!this.isClosed) this.timers[1] = clock.after(bookmarkIntervalMs, repeat);
+    };
+    this.timers.push(clock.after(bookmarkIntervalMs, repeat));
+    if (timeoutMs > lastBookmarkMs) this.timers.push(clock.after(timeoutMs - lastBookmarkMs, send));
+  }
+}
+
+function encodeEvent(type: string, object: unknown): Uint8Array {
+  return Buffer.from(`${JSON.stringify({ type, object })}\n`, 'utf8');
+}

@@ -1,0 +1,88 @@
+import type { Keyspace } from '@castellan/keyspace';
+import type { World } from '@castellan/world';
+import { customResourceDefinitionStrategy } from '../crd/crd-strategy.js';
+import { CustomResources } from '../crd/custom-resources.js';
+import { Registry } from '../registry/registry.js';
+import { handle, type Server } from '../request/handler.js';
+import { EventLeases } from '../storage/event-leases.js';
+import { eventStrategy } from '../strategies/event.js';
+import { namespaceStrategy } from '../strategies/namespace.js';
+import { createSystemObjects } from './bootstrap.js';
+import type { ApiRequest, ResponseWriter } from './http.js';
+import { type Listener, listen, type TlsMaterial } from './listener.js';
+import type { NodeStreams } from './node-streams.js';
+
+export interface ApiServerOptions {
+  readonly keyspace: Keyspace;
+  readonly world: World;
+  /** Gets a line for every failure that is not the client's. */
+  readonly log?: (line: string) => void;
+  /** IPv4 range of the services' addresses; `10.96.0.0/16` by default. The first address is service default/kubernetes. */
+  readonly serviceCidr?: string;
+  readonly nodeStreams?: NodeStreams;
+}
+
+export interface ApiServer {
+  /** Carries out one request without a transport. */
+  handle(request: ApiRequest, writer: ResponseWriter): Promise<void>;
+  /** Serves HTTPS. Fails with `PortInUseError`. */
+  listen(options: {
+    readonly host: string;
+    readonly port: number;
+    readonly tls: TlsMaterial;
+  }): Promise<{ readonly url: string; readonly port: number }>;
+  /** Ends watches and connections. The keyspace stays open: it is its opener's. */
+  close(): Promise<void>;
+}
+
+const defaultServiceCidr = '10.96.0.0/16';
+
+/**
+ * A Kubernetes API server over a keyspace. Several may serve the same keyspace. What it needs of its own (system
+ * namespaces, service default/kubernetes) is made before `createApiServer` resolves.
+ */
+export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
+  const { keyspace, world, log, nodeStreams } = options;
+  const strategies = {
+    namespace: namespaceStrategy,
+    pod: {},
+    service: {},
+    configMap: {},
+    secret: {},
+    event: eventStrategy,
+    lease: {},
+    persistentVolumeClaim: {},
+    customResourceDefinition: customResourceDefinitionStrategy,
+  };
+  const registry = new Registry({ keyspace, world, strategies });
+  const crds = registry.builtin('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
+  registry.serveCustom(new CustomResources({ keyspace, world, crds }));
+  let isReady = false;
+  const server: Server = {
+    keyspace,
+    world,
+    registry,
+    leases: new EventLeases(keyspace, world),
+    isReady: () => isReady,
+    ...(nodeStreams === undefined ? {} : { nodeStreams }),
+    ...(log === undefined ? {} : { log }),
+  };
+  await createSystemObjects(server, options.serviceCidr ?? defaultServiceCidr);
+  isReady = true;
+  const listeners = new Set<Listener>();
+
+  return {
+    handle: (request, writer) => handle(server, request, writer),
+    async listen(at) {
+      const listener = await listen(at, (request, writer) => void handle(server, request, writer));
+      listeners.add(listener);
+      const host = at.host.includes(':') ? `[${at.host}]` : at.host;
+      return { url: `https://${host}:${listener.port}`, port: listener.port };
+    },
+    async close() {
+      isReady = false;
+      registry.close();
+      await Promise.all([...listeners].map((listener) => listener.close()));
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import { StatusError } from '@castellan/machinery';
+import type { ApiObject } from '../json.js';
+import { createObject, type WriteTools } from '../registry/write.js';
+import type { Server } from '../request/handler.js';
+
+const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
+
+/** What clients take for granted: the four system namespaces and the API server's own service. */
+export async function createSystemObjects(server: Server, _serviceCidr: string): Promise<void> {
+  const namespaces = server.registry.builtin('', 'v1', 'namespaces');
+  const tools: WriteTools = {
+    namespaces,
+    leases: server.leases,
+    context: { world: server.world, isDryRun: false, userName: 'system:apiserver' },
+  };
+  for (const name of systemNamespaces) {
+    const object: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+    await ignoreExisting(createObject(namespaces, undefined, object, tools));
+  }
+}
+
+async function ignoreExisting(created: Promise<unknown>): Promise<void> {
+  try {
+    await created;
+  } catch (error) {
+    if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
+  }
+}

@@ -1,0 +1,109 @@
+import {
+  createSecureServer,
+  type Http2SecureServer,
+  type Http2ServerRequest,
+  type Http2ServerResponse,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { ApiRequest, ResponseWriter, User } from './http.js';
+import { nodeRequest, nodeWriter, streamRequest, streamWriter } from './node-http.js';
+import { PortInUseError } from './port-in-use-error.js';
+
+export interface ListenOptions {
+  readonly host: string;
+  /** 0: any free one. */
+  readonly port: number;
+  readonly tls: TlsMaterial;
+}
+
+/** PEM texts. Client certificates are asked for, and believed when `clientCa` signed them. */
+export interface TlsMaterial {
+  readonly key: string;
+  readonly certificate: string;
+  readonly clientCa: string;
+}
+
+export type RequestHandler = (request: ApiRequest, writer: ResponseWriter) => void;
+
+export interface Listener {
+  readonly port: number;
+  /** Ends every connection, whatever is on it. */
+  close(): Promise<void>;
+}
+
+/** One client's connection carries hundreds of watches. */
+const maxConcurrentStreams = 2000;
+
+/** TLS with HTTP/2 or HTTP/1.1, as the client negotiates, on one port. */
+export async function listen(options: ListenOptions, handler: RequestHandler): Promise<Listener> {
+  const { key, certificate, clientCa } = options.tls;
+  const server = createSecureServer({
+    key,
+    cert: certificate,
+    ca: clientCa,
+    allowHTTP1: true,
+    requestCert: true,
+    rejectUnauthorized: false,
+    settings: { maxConcurrentStreams, initialWindowSize: 1024 * 1024 },
+  });
+  const sockets = new Set<Socket>();
+  const sessions = new Set<ServerHttp2Session>();
+  server.on('secureConnection', (socket: TLSSocket) => {
+    sockets.add(socket);
+    socket.on('close', () => sockets.delete(socket));
+    socket.on('error', () => socket.destroy());
+  });
+  server.on('session', (session) => {
+    sessions.add(session);
+    session.on('close', () => sessions.delete(session));
+    session.on('error', () => session.destroy());
+  });
+  server.on('sessionError', () => {});
+  server.on('stream', (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
+    stream.on('error', () => {});
+    handler(streamRequest(stream, headers, userOf(stream.session?.socket)), streamWriter(stream));
+  });
+  // With a listener for streams, this event comes for HTTP/1.1 alone… and for HTTP/2 as well, which is passed over.
+  server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+    if (request.httpVersionMajor >= 2) return;
+    handler(nodeRequest(request, userOf(request.socket)), nodeWriter(response));
+  });
+  const port = await bind(server, options);
+  return {
+    port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        for (const session of sessions) session.destroy();
+        for (const socket of sockets) socket.destroy();
+      }),
+  };
+}
+
+function bind(server: Http2SecureServer, { host, port }: ListenOptions): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      reject(error.code === 'EADDRINUSE' ? new PortInUseError(host, port, error) : error);
+    });
+    server.listen(port, host, () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : port);
+    });
+  });
+}
+
+/** The name and groups in a client certificate that our authority signed: CN and every O. */
+function userOf(socket: unknown): User | undefined {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+  const { subject } = socket.getPeerCertificate();
+  // Node types CN and O as texts, but gives a list where a name repeats.
+  const organizations: unknown = subject?.O;
+  const groups = (Array.isArray(organizations) ? organizations : [organizations]).filter(
+    (name) => typeof name === 'string',
+  );
+  return subject?.CN === undefined ? undefined : { name: String(subject.CN), groups };
+}

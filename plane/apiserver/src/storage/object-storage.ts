@@ -1,0 +1,83 @@
+// Walk 2b: the one place where the API server writes to the keyspace (see "How one apply flows" in ARCHITECTURE.md).
+import type { Keyspace, LeaseId, Revision } from '@castellan/keyspace';
+import { deepEqual, StatusError } from '@castellan/machinery';
+import type { ApiObject } from '../json.js';
+import { decodeObject, encodeObject, withRevision } from './codec.js';
+
+/** What a change makes of the object that is there now. */
+export type Change =
+  | { readonly type: 'put'; readonly object: ApiObject }
+  | { readonly type: 'delete'; readonly object: ApiObject };
+
+export interface ChangeResult {
+  readonly type: 'put' | 'delete' | 'unchanged';
+  readonly object: ApiObject;
+}
+
+export interface ObjectStorage {
+  get(key: string): Promise<ApiObject | undefined>;
+  /** `undefined`: an object is already there and nothing was written. */
+  create(key: string, object: ApiObject, lease?: LeaseId): Promise<ApiObject | undefined>;
+  /**
+   * Reads, changes, writes if nothing changed in between, else begins again with what is there now (SPEC.md A6–A9).
+   * `change` is pure but for its reads: it may be called several times. `undefined`: no object is there.
+   */
+  guaranteedUpdate(key: string, change: ChangeFunction): Promise<ChangeResult | undefined>;
+}
+
+export type ChangeFunction = (current: ApiObject) => Change | Promise<Change>;
+export type Decode = (value: Uint8Array, revision: Revision) => ApiObject;
+
+/** So many writers would have to overtake one request; then it is better to tell the client than to go on. */
+const maxAttempts = 200;
+
+export function createObjectStorage(keyspace: Keyspace, decode: Decode = decodeObject): ObjectStorage {
+  async function read(key: string) {
+    const { keyValue } = await keyspace.get(key);
+    return keyValue;
+  }
+
+  return {
+    async get(key) {
+      const keyValue = await read(key);
+      return keyValue === undefined ? undefined : decode(keyValue.value, keyValue.modRevision);
+    },
+
+    async create(key, object, lease) {
+      const options = lease === undefined ? { ifRevision: 0 } : { ifRevision: 0, lease };
+      const result = await keyspace.put(key, encodeObject(object), options);
+      return result.isWritten ? withRevision(object, result.revision) : undefined;
+    },
+
+    async guaranteedUpdate(key, change) {
+      let keyValue = await read(key);
+      for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
+        if (keyValue === undefined) return undefined;
+        const current = decode(keyValue.value, keyValue.modRevision);
+        const wanted = await change(current);
+        if (wanted.type === 'put' && isSameContent(wanted.object, current)) {
+          return { type: 'unchanged', object: current };
+        }
+        const ifRevision = keyValue.modRevision;
+        const lease = keyValue.lease === undefined ? {} : { lease: keyValue.lease };
+        const result =
+          wanted.type === 'put'
+            ? await keyspace.put(key, encodeObject(wanted.object), { ifRevision, ...lease })
+            : await keyspace.delete(key, { ifRevision });
+        if (result.isWritten) return { type: wanted.type, object: withRevision(wanted.object, result.revision) };
+        keyValue = result.present;
+      }
+      throw StatusError.of('Timeout', `the object changed ${maxAttempts} times while it was being updated; try again`, {
+        retryAfterSeconds: 1,
+      });
+    },
+  };
+}
+
+function isSameContent(left: ApiObject, right: ApiObject): boolean {
+  const resourceVersion = '';
+  return deepEqual(
+    { ...left, metadata: { ...left.metadata, resourceVersion } },
+    { ...right, metadata: { ...right.metadata, resourceVersion } },
+  );
+}

@@ -14,17 +14,18 @@ export const invariants: readonly Invariant<EtcdDesired, EtcdState, EtcdStep>[] 
   { name: 'E6', violation: newOnlyBeforeTheLatch },
   { name: 'E7', violation: neverTooManyVoters },
   { name: 'E8', violation: noPodBeforeItsService },
+  { name: 'E9', violation: promotionLeavesRoom },
 ];
 
 function oneCluster({ after }: Move) {
   return after.clusters > 1 ? 'a second cluster has formed' : undefined;
 }
 
-/** From one voter to two etcd has no room for a failure, so that promotion is judged with the new voter up. */
+/** A promotion is judged with the new voter up; E9 is about the room that is left for its failure. */
 function quorumIsNeverTaken({ before, after, step }: Move) {
   if (step === undefined || !hasQuorum(before) || hasQuorum(after)) return undefined;
-  if (step.kind === 'promote' && quorumIn(before).voters === 1) return undefined;
   const { up, voters, needed } = quorumIn(after);
+  if (step.kind === 'promote' && up + 1 >= needed) return undefined;
   return `our step left ${up} of ${voters} voters up, quorum is ${needed}`;
 }
 
@@ -63,4 +64,13 @@ function neverTooManyVoters({ before, after, step, desired }: Move) {
 function noPodBeforeItsService({ before, step }: Move) {
   if (step?.kind !== 'createSeed' && step?.kind !== 'createPod') return undefined;
   return before.hasPeerService ? undefined : 'a pod is made whose DNS name cannot resolve';
+}
+
+/** From one voter to two etcd has no such room. A stale promotion may find that one more has failed meanwhile. */
+function promotionLeavesRoom({ before, after, step, age }: Move) {
+  if (step?.kind !== 'promote' || age > 0) return undefined;
+  const { up, voters } = quorumIn(before);
+  const { needed } = quorumIn(after);
+  if (voters === 1 || up >= needed) return undefined;
+  return `should ${step.name} fail, ${up} of ${voters + 1} voters would be up, quorum is ${needed}`;
 }

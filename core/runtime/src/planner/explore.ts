@@ -215,7 +215,7 @@ class Explorer<Desired, State, Observation, Step> {
   #check(node: Node<State, Step>, after: State, via: TraceLine, step: Step | undefined): void {
     const { invariants, desired } = this.#options;
     for (const invariant of invariants) {
-      const move = { before: node.state, after, desired };
+      const move = { before: node.state, after, desired, age: via.age ?? 0 };
       const message = invariant.violation(step === undefined ? move : { ...move, step });
       if (message !== undefined) this.#violate('safety', invariant.name, message, node, { via, state: after });
     }

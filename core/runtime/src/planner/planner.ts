@@ -48,6 +48,8 @@ export interface Invariant<Desired, State, Step> {
     readonly before: State;
     readonly after: State;
     readonly step?: Step;
+    /** How many moves before `before` the observation was made that `step` was decided on; 0 is fresh. */
+    readonly age: number;
     readonly desired: Desired;
   }): string | undefined;
 }

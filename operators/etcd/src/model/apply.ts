@@ -1,6 +1,6 @@
 import type { EtcdStep } from '../observation.js';
-import { type EtcdState, hasQuorum, isUp, quorumIn, type Slot } from './state.js';
-import { stopIf, withoutPod, withSlot } from './world.js';
+import { type EtcdState, isUp, quorumIn, type Slot } from './state.js';
+import { lead, stopIf, withoutPod, withSlot } from './world.js';
 
 export interface ApplyOptions {
   /**
@@ -42,7 +42,7 @@ export function apply(state: EtcdState, step: EtcdStep, options: ApplyOptions): 
     case 'moveLeader': {
       const heir = find(step.name);
       const canLead = state.leader === step.from && heir !== undefined && heir.member === 'voter' && isUp(heir);
-      return canLead ? { ...state, leader: step.name } : state;
+      return canLead ? lead(state, step.name) : state;
     }
   }
 }
@@ -72,7 +72,7 @@ function deletePod(state: EtcdState, slot: Slot, isForced: boolean): EtcdState {
 function addLearner(state: EtcdState, name: string): EtcdState {
   const { voters, up } = quorumIn(state);
   const hasLearner = state.slots.some((slot) => slot.member === 'learner');
-  if (!hasQuorum(state) || hasLearner || up < voters || state.isSettling) return state;
+  if (state.leader === undefined || hasLearner || up < voters || state.isSettling) return state;
   const isTaken = state.slots.some((slot) => slot.name === name);
   const added: Slot = {
     name: isTaken ? `m${state.serial}` : name,
@@ -89,13 +89,13 @@ function addLearner(state: EtcdState, name: string): EtcdState {
 
 /** etcd asks only how far the learner's log has come, not whether the learner is up. */
 function promote(state: EtcdState, slot: Slot | undefined): EtcdState {
-  if (slot?.member !== 'learner' || slot.log !== 'synced' || !hasQuorum(state)) return state;
+  if (slot?.member !== 'learner' || slot.log !== 'synced' || state.leader === undefined) return state;
   return stopIf({ ...withSlot(state, slot, { member: 'voter', log: 'behind' }), isSettling: true });
 }
 
 /** Removing a member that is down is always allowed; one that is up, while enough others have been up for a while. */
 function removeMember(state: EtcdState, slot: Slot | undefined, { isStrict }: ApplyOptions): EtcdState {
-  if (slot === undefined || slot.member === 'none' || !hasQuorum(state)) return state;
+  if (slot === undefined || slot.member === 'none' || state.leader === undefined) return state;
   const { voters, up } = quorumIn(state);
   if (isStrict && slot.member === 'voter' && isUp(slot)) {
     if (state.isSettling || up - 1 < 1 + Math.floor((voters - 1) / 2)) return state;

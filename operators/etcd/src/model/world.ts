@@ -9,7 +9,7 @@ export function progress(state: EtcdState): readonly Move[] {
   const canElect = state.leader === undefined && hasQuorum(state);
   for (const slot of state.slots) {
     if (canElect && slot.member === 'voter' && isUp(slot)) {
-      moves.push({ name: `${slot.name} is elected`, state: { ...state, leader: slot.name } });
+      moves.push({ name: `${slot.name} is elected`, state: lead(state, slot.name) });
     }
     if (slot.pod === 'starting') moves.push(start(state, slot));
     if (slot.pod === 'terminating') moves.push({ name: `${slot.name}'s pod is gone`, state: withoutPod(state, slot) });
@@ -51,6 +51,12 @@ export function faults(state: EtcdState): readonly Move[] {
     }
   }
   return moves;
+}
+
+/** A new leader has yet to hear from a learner how far its log has come. */
+export function lead(state: EtcdState, name: string): EtcdState {
+  const slots = state.slots.map((slot) => (slot.log === 'synced' ? { ...slot, log: 'behind' as const } : slot));
+  return { ...state, leader: name, slots };
 }
 
 /** The container starts; what becomes of it depends on its data directory and, if that is empty, on its flags. */

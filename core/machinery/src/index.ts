@@ -98,6 +98,7 @@ export {
   type StatusReason,
   statusReasons,
 } from './status-error.js';
+export { checkStructural } from './structural/check-structural.js';
 export {
   type FieldError,
   type FieldErrorType,

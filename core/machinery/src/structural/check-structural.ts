@@ -1,0 +1,34 @@
+import type { JsonSchema } from '../schema/json-schema.js';
+import { type FieldError, formatFieldError } from '../validation/field-error.js';
+import { defaultErrors } from './default-rules.js';
+import { listTypeErrors } from './list-type-rules.js';
+import { metadataErrors } from './metadata-rules.js';
+import { nestedErrors } from './nested-rules.js';
+import { openApiErrors } from './openapi-rules.js';
+import { shapeErrors } from './shape-rules.js';
+import { walkSchema } from './walk-schema.js';
+
+/**
+ * What is wrong with the schema of a CustomResourceDefinition, in kube-apiserver's words; empty when it can be served.
+ * Three steps, of which the later ones are for schemas that the earlier ones found good: the part of OpenAPI that may be
+ * used at all; that the schema is structural (each field is declared, with its type, outside of allOf, anyOf, oneOf and
+ * not); and that its defaults hold. Rules in CEL are not looked at.
+ *
+ * @param path how errors name the schema; that of a definition whose versions all have the same one unless told.
+ */
+export function checkStructural(schema: JsonSchema, path = 'spec.validation.openAPIV3Schema'): readonly FieldError[] {
+  const steps: readonly (() => readonly FieldError[])[] = [
+    () => [...openApiErrors(schema, path), ...listTypeErrors(schema, path)],
+    () => sorted([...shapeErrors(schema, path), ...metadataErrors(schema, path), ...nestedErrors(schema, path)]),
+    () => walkSchema(schema, path).flatMap(defaultErrors),
+  ];
+  for (const step of steps) {
+    const errors = step();
+    if (errors.length > 0) return errors;
+  }
+  return [];
+}
+
+function sorted(errors: readonly FieldError[]): readonly FieldError[] {
+  return [...errors].sort((a, b) => (formatFieldError(a) < formatFieldError(b) ? -1 : 1));
+}

@@ -68,7 +68,9 @@ export {
   parseKey,
 } from './object.js';
 export { applyJsonPatch } from './patch/json-patch.js';
+export { type MergeRule, type MergeRules, mergeRulesOf } from './patch/merge-keys.js';
 export { applyMergePatch, createMergePatch } from './patch/merge-patch.js';
+export { applyStrategicMergePatch } from './patch/strategic-merge-patch.js';
 export { apiVersionOf, type ResourceType, resourceName, resourcePath } from './resource-type.js';
 export { type CompiledSchema, compileSchema } from './schema/compile.js';
 export type { JsonObject, JsonSchema, JsonValue, ValidationRule } from './schema/json-schema.js';

@@ -11,6 +11,7 @@ export {
 } from './controller.js';
 export { blocked, type Decision, settled, step, wait } from './decision.js';
 export { type Change, type ChangeHandler, Informer, type InformerOptions } from './informer/informer.js';
+export { type ReflectorOptions, type ReflectorSink, runReflector, type Selection } from './informer/reflector.js';
 export { createLog, type LogLevel, type LogOptions, logWith } from './log.js';
 export type { ControllerStatus } from './manager/controller-runner.js';
 export { type LeaderElectionOptions, LeadershipLostError } from './manager/leader-election.js';

@@ -15,6 +15,8 @@ export interface Selection {
   readonly namespace?: string;
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
+  /** Asks for PartialObjectMetadata: names, owners and labels without what the objects hold. */
+  readonly metadataOnly?: boolean;
 }
 
 /** Where a reflector puts what it reads. Calls come in the order of the server's revisions and must not throw. */
@@ -179,7 +181,8 @@ class Reflector<T extends KubernetesObject> {
 
 function problemOf<T extends KubernetesObject>(event: WatchEvent<T>, type: ResourceType<T>): string | undefined {
   const { kind, metadata } = event.object;
-  if (kind !== undefined && kind !== type.kind) return `a ${kind} in the watch of ${resourceName(type)} was left out`;
+  if (kind !== undefined && kind !== type.kind && kind !== 'PartialObjectMetadata')
+    return `a ${kind} in the watch of ${resourceName(type)} was left out`;
   if (event.type !== 'BOOKMARK' && metadata.name === undefined) {
     return `an object without a name in the watch of ${resourceName(type)} was left out`;
   }

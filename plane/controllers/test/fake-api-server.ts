@@ -80,10 +80,10 @@ export class FakeApiServer implements Client {
   }
 
   /** An object as if it had always been there. */
-  async add(type: ResourceType, object: KubernetesObject): Promise<StoredObject> {
+  async add<T extends KubernetesObject>(type: ResourceType<T>, object: T): Promise<T> {
     const created = await this.create(type, object);
     this.writes.pop();
-    return created as StoredObject;
+    return created;
   }
 
   has(type: ResourceType, key: ObjectKey): boolean {

@@ -106,7 +106,8 @@ test('G3, G10: dependents of a kind that is not served stay; when the kind appea
   server.serve(clusters);
   await server.add(clusters, owner);
   const watches = server.openWatches;
-  await server.add(customResourceDefinitions, { metadata: { name: 'clusters.example.com' } });
+  const definition: ResourceType = customResourceDefinitions;
+  await server.add(definition, { metadata: { name: 'clusters.example.com' } });
   await until('the new kind is watched', () => server.openWatches > watches);
   await server.delete(clusters, { namespace: 'default', name: 'etcd' });
   await gone(server, pods, 'etcd-0');

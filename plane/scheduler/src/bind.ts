@@ -1,4 +1,4 @@
-// Walk 8/9: the operator's pod has no node yet; this write gives it one, and the node agent (plane/node) starts it there.
+// Walk 8/10: the operator's pod has no node yet; this write gives it one, and the node agent (plane/node) starts it there.
 import type { Client } from '@castellan/client';
 import { isStatusError, type KubernetesObject, type Pod, type ResourceType } from '@castellan/machinery';
 

@@ -1,10 +1,21 @@
-import type { Container, Node, Pod } from '@castellan/machinery';
+import { type Container, type Node, type Pod, parseQuantity, quantityToNumber } from '@castellan/machinery';
 
 /** Amounts by resource name: `cpu` in thousandths of a core, all else (bytes, pieces) in units. */
 export type Resources = ReadonlyMap<string, number>;
 
+/** Pods of a cache are frozen, and each choice reads the requests of all of them. */
+const knownRequests = new WeakMap<Pod, Resources>();
+
 /** What a pod asks for: its containers together, or its largest init container, plus its overhead, and one pod. */
-export function requestsOf({ spec }: Pod): Resources {
+export function requestsOf(pod: Pod): Resources {
+  const known = knownRequests.get(pod);
+  if (known !== undefined) return known;
+  const requests = countRequests(pod);
+  knownRequests.set(pod, requests);
+  return requests;
+}
+
+function countRequests({ spec }: Pod): Resources {
   const init = spec?.initContainers ?? [];
   const sidecars = sum(init.filter(isSidecar).map(containerRequests));
   const whileRunning = sum([sidecars, ...(spec?.containers ?? []).map(containerRequests)]);
@@ -46,35 +57,8 @@ function parseResources(list: Readonly<Record<string, string | undefined>> | und
   const parsed = new Map<string, number>();
   for (const [name, text] of Object.entries(list ?? {})) {
     if (text === undefined) continue;
-    const amount = parseQuantity(String(text));
+    const amount = quantityToNumber(parseQuantity(text));
     parsed.set(name, name === 'cpu' ? amount * 1000 : amount);
   }
   return parsed;
-}
-
-const suffixes: Readonly<Record<string, number>> = {
-  n: 1e-9,
-  u: 1e-6,
-  m: 1e-3,
-  '': 1,
-  k: 1e3,
-  M: 1e6,
-  G: 1e9,
-  T: 1e12,
-  P: 1e15,
-  E: 1e18,
-  Ki: 2 ** 10,
-  Mi: 2 ** 20,
-  Gi: 2 ** 30,
-  Ti: 2 ** 40,
-  Pi: 2 ** 50,
-  Ei: 2 ** 60,
-};
-
-/** A Kubernetes quantity as a number; exact enough to compare what machines have. The API server refused malformed ones. */
-export function parseQuantity(text: string): number {
-  const match = /^([+-]?[\d.]+)(?:([eE][+-]?\d+)|([numkMGTPE]|[KMGTPE]i)?)$/.exec(text);
-  if (match === null) return Number.NaN;
-  const [, digits = '', exponent = '', suffix = ''] = match;
-  return Number(`${digits}${exponent}`) * (suffixes[suffix] ?? Number.NaN);
 }

@@ -10,6 +10,7 @@ import {
 } from '@castellan/machinery';
 import type { ComponentContext } from '../component.js';
 import type { ServedResource } from '../discovery.js';
+import type { AbsentOwners } from './absent-owners.js';
 import { foregroundFinalizer, type GraphNode, type OwnerGraph, orphanFinalizer, phaseOf } from './owner-graph.js';
 import { judgeDeletion, judgeOwners, type OwnerFinding, type OwnerState, type Verdict } from './verdict.js';
 
@@ -200,28 +201,6 @@ async function recordInvalidReference(
   } catch (error) {
     if (!isStatusError(error, 'AlreadyExists')) log.debug('event not written', { error: String(error) });
   }
-}
-
-/** Owners that the server said do not exist. A uid never comes back, so this stays true. */
-export class AbsentOwners {
-  readonly #keys = new Set<string>();
-  readonly #limit = 500;
-
-  has(namespace: string | undefined, reference: OwnerReference): boolean {
-    return this.#keys.has(keyOfOwner(namespace, reference));
-  }
-
-  add(namespace: string | undefined, reference: OwnerReference): void {
-    for (const oldest of this.#keys) {
-      if (this.#keys.size < this.#limit) break;
-      this.#keys.delete(oldest);
-    }
-    this.#keys.add(keyOfOwner(namespace, reference));
-  }
-}
-
-function keyOfOwner(namespace = '', { apiVersion, kind, name, uid }: OwnerReference): string {
-  return [namespace, apiVersion, kind, name, uid].join('|');
 }
 
 function keyOfNode({ namespace, name }: GraphNode): ObjectKey {

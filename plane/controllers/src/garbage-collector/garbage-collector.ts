@@ -1,14 +1,16 @@
-import { customResourceDefinitions, type ObjectMeta, resourceName } from '@castellan/machinery';
+import { customResourceDefinitions, resourceName } from '@castellan/machinery';
+import { runReflector, WorkQueue } from '@castellan/runtime';
 import type { Cancel } from '@castellan/world';
 import type { Component, ComponentContext } from '../component.js';
 import { discover, type ServedResource } from '../discovery.js';
-import { AbsentOwners, examine } from './examine.js';
-import { followMetadata } from './follow-metadata.js';
-import { isSameResource, OwnerGraph } from './owner-graph.js';
-import { SuspectQueue } from './suspect-queue.js';
+import { AbsentOwners } from './absent-owners.js';
+import { examine } from './examine.js';
+import { isSameResource, OwnerGraph, type Suspects } from './owner-graph.js';
 
 const workers = 8;
+const backoff = { baseMs: 20, capMs: 60_000 };
 const discoveryIntervalMs = 5 * 60_000;
+const discoveryBackoff = { baseMs: 200, capMs: 10_000 };
 /** A definition is served a little after it is written: look at once, and once more. */
 const discoveryDelaysMs = [50, 1_000];
 /** A kind that cannot be listed holds the others up this long at most. */
@@ -34,27 +36,53 @@ class GarbageCollector {
   readonly #context: ComponentContext;
   readonly #signal: AbortSignal;
   readonly #graph = new OwnerGraph();
-  readonly #queue: SuspectQueue;
+  readonly #queue: WorkQueue;
   readonly #absentOwners = new AbsentOwners();
+  /** Suspects without a verdict yet: looked at again in time, and at once when kinds have appeared. */
+  readonly #unjudged = new Set<string>();
   readonly #monitors = new Map<string, Monitor>();
-  readonly #following = new Set<Promise<void>>();
-  #kinds = new Map<string, ServedResource>();
+  readonly #reflecting = new Set<Promise<void>>();
+  readonly #kinds = new Map<string, ServedResource>();
   #discoveries: Cancel[] = [];
+  #open: () => void = () => undefined;
 
   constructor(context: ComponentContext, signal: AbortSignal) {
     this.#context = context;
     this.#signal = signal;
-    this.#queue = new SuspectQueue(context.world);
+    this.#queue = new WorkQueue({ clock: context.world.clock, backoff });
   }
 
   async run(): Promise<void> {
+    const cancelDeadline = this.#context.world.clock.after(firstListDeadlineMs, () => this.#open());
+    const opened = new Promise<void>((resolve) => {
+      this.#open = resolve;
+    });
+    const stop = () => {
+      this.#queue.close();
+      this.#open();
+    };
+    this.#signal.addEventListener('abort', stop, { once: true });
+    if (this.#signal.aborted) stop();
     const discovering = this.#keepDiscovering();
-    const cancelDeadline = this.#context.world.clock.after(firstListDeadlineMs, () => this.#queue.open());
-    await this.#queue.run(workers, (uid) => this.#examine(uid), this.#signal);
+    await opened;
+    await Promise.all(Array.from({ length: workers }, () => this.#work()));
     cancelDeadline();
     for (const cancel of this.#discoveries) cancel();
     await discovering;
-    await Promise.all(this.#following);
+    await Promise.all(this.#reflecting);
+  }
+
+  async #work(): Promise<void> {
+    for (let uid = await this.#queue.take(); uid !== undefined; uid = await this.#queue.take()) {
+      if ((await this.#examine(uid)) === 'done') {
+        this.#unjudged.delete(uid);
+        this.#queue.forget(uid);
+      } else {
+        this.#unjudged.add(uid);
+        this.#queue.retry(uid);
+      }
+      this.#queue.done(uid);
+    }
   }
 
   async #examine(uid: string): Promise<'done' | 'again'> {
@@ -64,7 +92,7 @@ class GarbageCollector {
         graph: this.#graph,
         absentOwners: this.#absentOwners,
         resourceOf: (group, kind) => this.#kinds.get(`${group}/${kind}`),
-        suspect: (uids) => this.#queue.add(uids),
+        suspect: (uids) => this.#suspect(uids),
         signal: this.#signal,
       });
     } catch (error) {
@@ -81,100 +109,108 @@ class GarbageCollector {
     }
   }
 
+  #suspect(uids: Suspects): void {
+    for (const uid of uids) this.#queue.add(uid);
+  }
+
   async #keepDiscovering(): Promise<void> {
     let failures = 0;
     while (!this.#signal.aborted) {
-      const isDone = await this.#discover();
-      failures = isDone ? 0 : failures + 1;
-      const delayMs = isDone ? discoveryIntervalMs : Math.min(10_000, 100 * 2 ** Math.min(failures, 10));
+      failures = (await this.#discover()) ? 0 : failures + 1;
+      const { baseMs, capMs } = discoveryBackoff;
+      const delayMs = failures === 0 ? discoveryIntervalMs : Math.min(capMs, baseMs * 2 ** Math.min(failures, 10));
       await this.#context.world.clock.sleep(delayMs, this.#signal).catch(() => undefined);
     }
   }
 
+  /** `false` when a part of the server's kinds is not known. */
   async #discover(): Promise<boolean> {
-    const { client, log } = this.#context;
     try {
-      const { resources, failed } = await discover(client, this.#signal);
+      const { resources, failed } = await discover(this.#context.client, this.#signal);
       this.#follow(resources, failed);
       return failed.length === 0;
     } catch (error) {
-      if (!this.#signal.aborted)
-        log.warn('discovery failed: kinds that are new are not collected yet', { error: String(error) });
+      if (this.#signal.aborted) return true;
+      this.#context.log.warn('discovery failed: kinds that are new are not collected yet', { error: String(error) });
       return false;
     }
   }
 
   /** Starts a watch for each new kind and ends those of kinds that are gone; a group that failed keeps what it had. */
   #follow(resources: readonly ServedResource[], failed: readonly string[]): void {
-    const keepsFailed = (resource: ServedResource) =>
-      failed.some((version) => version.split('/')[0] === resource.group);
-    const isServed = new Set(resources.map((resource) => versionedName(resource)));
-    for (const [kind, resource] of this.#kinds) {
-      if (!isServed.has(versionedName(resource)) && !keepsFailed(resource)) this.#kinds.delete(kind);
-    }
-    for (const resource of resources) this.#kinds.set(`${resource.group}/${resource.kind}`, resource);
+    const served = new Set(resources.map(versionedName));
+    const isGone = (resource: ServedResource) =>
+      !served.has(versionedName(resource)) && !failed.some((version) => version.split('/')[0] === resource.group);
 
+    for (const [kind, resource] of this.#kinds) if (isGone(resource)) this.#kinds.delete(kind);
     for (const [name, { resource, stop }] of this.#monitors) {
-      if (isServed.has(name) || keepsFailed(resource)) continue;
+      if (!isGone(resource)) continue;
       stop.abort();
       this.#monitors.delete(name);
-      this.#forget(resource);
+      // Its objects are not known to be gone, just not to be seen: their dependents are looked at, and stay.
+      for (const uid of this.#graph.uidsOf(resource)) this.#suspect(this.#graph.remove(uid));
     }
-    for (const resource of resources.filter(isCollectable)) this.#monitor(resource);
-    this.#queue.retryNow();
-    this.#openWhenListed();
-  }
-
-  /** The objects of a kind that is not served any more: not known to be gone, just not to be seen. */
-  #forget(resource: ServedResource): void {
-    for (const uid of this.#graph.uidsOf(resource)) this.#queue.add(this.#graph.remove(uid));
+    for (const resource of resources) this.#kinds.set(`${resource.group}/${resource.kind}`, resource);
+    for (const resource of resources.filter(isCollectable)) {
+      if (!this.#monitors.has(versionedName(resource))) this.#monitor(resource);
+    }
+    this.#suspect([...this.#unjudged]);
   }
 
   #monitor(resource: ServedResource): void {
-    const name = versionedName(resource);
-    if (this.#monitors.has(name)) return;
+    const { client, world, log } = this.#context;
     const monitor: Monitor = { resource, stop: new AbortController(), isListed: false };
-    this.#monitors.set(name, monitor);
-    const isDefinitions = isSameResource(resource, { ...customResourceDefinitions, verbs: [] });
-    const sink = {
-      onListed: (objects: readonly ObjectMeta[]) => {
-        const uids = new Set(objects.map(({ uid }) => uid));
-        for (const uid of this.#graph.uidsOf(resource)) if (!uids.has(uid)) this.#queue.add(this.#graph.remove(uid));
-        for (const object of objects) this.#queue.add(this.#graph.observe(resource, object));
-        monitor.isListed = true;
-        this.#openWhenListed();
+    this.#monitors.set(versionedName(resource), monitor);
+    const definitions = { ...customResourceDefinitions, verbs: [] };
+    const onEvent = isSameResource(resource, definitions) ? () => this.#discoverSoon() : () => undefined;
+    const following = runReflector(
+      {
+        client,
+        world,
+        type: resource,
+        selection: { metadataOnly: true },
+        usesWatchList: false,
+        sink: {
+          replace: (objects) => {
+            const listed = new Set(objects.map(({ metadata }) => metadata.uid));
+            const vanished = this.#graph.uidsOf(resource).filter((uid) => !listed.has(uid));
+            for (const uid of vanished) this.#suspect(this.#graph.remove(uid));
+            for (const { metadata } of objects) this.#suspect(this.#graph.observe(resource, metadata));
+            monitor.isListed = true;
+            this.#openWhenListed();
+          },
+          change: ({ metadata }) => {
+            this.#suspect(this.#graph.observe(resource, metadata));
+            onEvent();
+          },
+          remove: ({ metadata }) => {
+            this.#suspect(this.#graph.remove(metadata.uid ?? ''));
+            onEvent();
+          },
+          progress: () => undefined,
+          problem: (error, restMs) =>
+            log.debug('watch failed', { resource: resourceName(resource), restMs, error: String(error) }),
+        },
       },
-      onChanged: (object: ObjectMeta) => {
-        this.#queue.add(this.#graph.observe(resource, object));
-        if (isDefinitions) this.#discoverSoon();
-      },
-      onDeleted: ({ uid = '' }: ObjectMeta) => {
-        this.#queue.add(this.#graph.remove(uid));
-        if (isDefinitions) this.#discoverSoon();
-      },
-    };
-    const signal = AbortSignal.any([this.#signal, monitor.stop.signal]);
-    const following = followMetadata(resource, sink, this.#context, signal).finally(() =>
-      this.#following.delete(following),
-    );
-    this.#following.add(following);
+      AbortSignal.any([this.#signal, monitor.stop.signal]),
+    ).finally(() => this.#reflecting.delete(following));
+    this.#reflecting.add(following);
   }
 
   /** Before every kind was listed once, a dependent may seem to have none, and an owner seem unseen. */
   #openWhenListed(): void {
-    if ([...this.#monitors.values()].every(({ isListed }) => isListed)) this.#queue.open();
+    if ([...this.#monitors.values()].every(({ isListed }) => isListed)) this.#open();
   }
 
   #discoverSoon(): void {
     for (const cancel of this.#discoveries) cancel();
-    this.#discoveries = discoveryDelaysMs.map((delayMs) =>
-      this.#context.world.clock.after(delayMs, () => void this.#discover()),
-    );
+    const { clock } = this.#context.world;
+    this.#discoveries = discoveryDelaysMs.map((delayMs) => clock.after(delayMs, () => void this.#discover()));
   }
 }
 
-function isCollectable(resource: ServedResource): boolean {
-  const isWatchable = ['delete', 'list', 'watch'].every((verb) => resource.verbs.includes(verb));
+function isCollectable({ verbs, ...resource }: ServedResource): boolean {
+  const isWatchable = ['delete', 'list', 'watch'].every((verb) => verbs.includes(verb));
   return isWatchable && !ignoredResources.has(resourceName(resource));
 }
 

@@ -10,8 +10,6 @@ export interface BuiltInStrategies {
   readonly service: Strategy;
   readonly configMap: Strategy;
   readonly secret: Strategy;
-  readonly event: Strategy;
-  readonly lease: Strategy;
   readonly persistentVolumeClaim: Strategy;
   readonly customResourceDefinition: Strategy;
 }
@@ -139,7 +137,6 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       createsOnUpdate: true,
       timeToLiveSeconds: eventTtlSeconds,
       fieldLabels: eventLabels,
-      strategy: strategies.event,
       columns: columnsOf.events,
     }),
     define({
@@ -183,7 +180,6 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       plural: 'leases',
       isNamespaced: true,
       createsOnUpdate: true,
-      strategy: strategies.lease,
       columns: columnsOf.leases,
     }),
     define({

@@ -2,11 +2,16 @@ import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
 import { customResourceDefinitionStrategy } from '../crd/crd-strategy.js';
 import { CustomResources } from '../crd/custom-resources.js';
+import { at, text } from '../json.js';
 import { Registry } from '../registry/registry.js';
 import { handle, type Server } from '../request/handler.js';
 import { EventLeases } from '../storage/event-leases.js';
-import { eventStrategy } from '../strategies/event.js';
+import { configMapStrategy, secretStrategy } from '../strategies/immutable-data.js';
 import { namespaceStrategy } from '../strategies/namespace.js';
+import { persistentVolumeClaimStrategy } from '../strategies/persistent-volume-claim.js';
+import { podStrategy } from '../strategies/pod.js';
+import { serviceStrategy } from '../strategies/service.js';
+import { ServiceAddresses } from '../strategies/service-addresses.js';
 import { createSystemObjects } from './bootstrap.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
@@ -37,24 +42,30 @@ export interface ApiServer {
 
 const defaultServiceCidr = '10.96.0.0/16';
 
+/** The address of the service `namespace/name`, where it is there. */
+async function serviceAddress(registry: Registry, owner: string): Promise<string | undefined> {
+  const { store } = registry.builtin('', 'v1', 'services');
+  const service = await store.storage.get(store.layout.prefix + owner);
+  return text(at(service, 'spec', 'clusterIP'));
+}
+
 /**
  * A Kubernetes API server over a keyspace. Several may serve the same keyspace. What it needs of its own (system
  * namespaces, service default/kubernetes) is made before `createApiServer` resolves.
  */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { keyspace, world, log, nodeStreams } = options;
+  const addresses = new ServiceAddresses({ keyspace, world, cidr: options.serviceCidr ?? defaultServiceCidr });
   const strategies = {
     namespace: namespaceStrategy,
-    pod: {},
-    service: {},
-    configMap: {},
-    secret: {},
-    event: eventStrategy,
-    lease: {},
-    persistentVolumeClaim: {},
+    pod: podStrategy,
+    service: serviceStrategy(addresses, (owner) => serviceAddress(registry, owner)),
+    configMap: configMapStrategy,
+    secret: secretStrategy,
+    persistentVolumeClaim: persistentVolumeClaimStrategy,
     customResourceDefinition: customResourceDefinitionStrategy,
   };
-  const registry = new Registry({ keyspace, world, strategies });
+  const registry: Registry = new Registry({ keyspace, world, strategies });
   const crds = registry.builtin('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
   registry.serveCustom(new CustomResources({ keyspace, world, crds }));
   let isReady = false;
@@ -67,7 +78,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
     ...(log === undefined ? {} : { log }),
   };
-  await createSystemObjects(server, options.serviceCidr ?? defaultServiceCidr);
+  await createSystemObjects(server, addresses.first);
   isReady = true;
   const listeners = new Set<Listener>();
 

@@ -6,7 +6,7 @@ import type { Server } from '../request/handler.js';
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
 /** What clients take for granted: the four system namespaces and the API server's own service. */
-export async function createSystemObjects(server: Server, _serviceCidr: string): Promise<void> {
+export async function createSystemObjects(server: Server, ownAddress: string): Promise<void> {
   const namespaces = server.registry.builtin('', 'v1', 'namespaces');
   const tools: WriteTools = {
     namespaces,
@@ -17,6 +17,8 @@ export async function createSystemObjects(server: Server, _serviceCidr: string):
     const object: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
     await ignoreExisting(createObject(namespaces, undefined, object, tools));
   }
+  const services = server.registry.builtin('', 'v1', 'services');
+  await ignoreExisting(createObject(services, 'default', ownService(ownAddress), tools));
 }
 
 async function ignoreExisting(created: Promise<unknown>): Promise<void> {
@@ -25,4 +27,13 @@ async function ignoreExisting(created: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
   }
+}
+
+function ownService(clusterIP: string): ApiObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'kubernetes', labels: { component: 'apiserver', provider: 'kubernetes' } },
+    spec: { clusterIP, ports: [{ name: 'https', port: 443, protocol: 'TCP', targetPort: 6443 }] },
+  };
 }

@@ -1,7 +1,4 @@
 import { type ApiObject, record, text, without } from '../json.js';
-import type { Strategy } from '../registry/strategy.js';
-
-export const eventStrategy: Strategy = {};
 
 /** Names of one field in core/v1 and in events.k8s.io/v1. Source: the conversion of the two Event types. */
 const renamed: readonly (readonly [core: string, events: string])[] = [

@@ -58,6 +58,8 @@ async function bundle() {
     sourcemap: 'external',
     minifySyntax: true,
     legalComments: 'none',
+    // The same code as ES modules: esbuild gives a dynamic import of a CommonJS package no names.
+    alias: { yaml: join(root, 'node_modules/yaml/browser/index.js') },
     logLevel: 'warning',
     // CommonJS packages among the dependencies ask for Node's modules with require().
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },

@@ -13,10 +13,69 @@ export interface OptionDefinition {
   readonly flags: string;
   readonly description: string;
   readonly isRequired?: boolean;
+  readonly isHidden?: boolean;
   readonly kind?: 'port' | 'seconds';
 }
 
+const file: OptionDefinition = {
+  flags: '-f, --file <FILE>',
+  description: 'manifest with one or more YAML documents; - reads standard input',
+  isRequired: true,
+};
+
+const port: OptionDefinition = {
+  flags: '--port <N>',
+  description: 'port of the API server on 127.0.0.1; 0 takes any free one (default: 7443)',
+  kind: 'port',
+};
+
+const operators: OptionDefinition = {
+  flags: '--operators <LIST>',
+  description: 'operators to run, separated by commas, or none (default: all of them)',
+};
+
 export const commands: readonly CommandDefinition[] = [
+  {
+    name: 'up',
+    summary: 'start a plane: API server, controllers, scheduler, node agent and operators in one process',
+    options: [
+      port,
+      {
+        flags: '--storage <WHERE>',
+        description: 'embedded, or etcd://HOST:PORT to keep the objects in an etcd cluster (default: embedded)',
+      },
+      { flags: '--detach', description: 'return when the API server is ready; the plane goes on in the background' },
+      operators,
+      { flags: '--no-node', description: 'run no node agent: pods stay Pending' },
+      {
+        flags: '--announce-to <PIPE>',
+        description: 'how --detach hears of the process that it starts',
+        isHidden: true,
+      },
+    ],
+    notes:
+      'Without --detach the plane runs until Ctrl-C, which stops everything it started; a second Ctrl-C does not wait.',
+    load: async () => (await import('./commands/up.js')).up,
+  },
+  {
+    name: 'down',
+    summary: 'stop the plane and its pods; leaves no process, namespace, bridge, mount or cgroup',
+    options: [],
+    notes: 'The data stays: `castellan up` on the same data directory goes on with it.',
+    load: async () => (await import('./commands/down.js')).down,
+  },
+  {
+    name: 'status',
+    summary: 'what runs, what does not, and why',
+    options: [],
+    load: async () => (await import('./commands/status.js')).status,
+  },
+  {
+    name: 'apply',
+    summary: 'create or change the objects of a manifest',
+    options: [file],
+    load: async () => (await import('./commands/apply.js')).apply,
+  },
   {
     name: 'kubeconfig',
     summary: "print the plane's kubeconfig for kubectl and other clients",

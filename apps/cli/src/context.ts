@@ -7,11 +7,14 @@ export interface Context {
   readonly reporter: Reporter;
   /** Absolute; the plane that the command is about keeps everything there. */
   readonly dataDirectory: string;
+  /** False when it is the default, because neither `--data-dir` nor `CASTELLAN_HOME` was given. */
+  readonly isDataDirectoryChosen: boolean;
+  /** Absolute; the manifests that come with the program. */
+  readonly examplesDirectory: string;
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly stopSignal: AbortSignal;
   /** How this program is started again, for `up --detach`. */
   readonly self: readonly [command: string, ...args: string[]];
-  readonly environment: Readonly<Record<string, string | undefined>>;
   resolvePath(path: string): string;
   readStandardInput(): Promise<string>;
 }

@@ -138,5 +138,17 @@ export function toCliError(error: unknown): CliError | undefined {
     const code = error.code === 404 ? 'OBJECT_NOT_FOUND' : 'REFUSED';
     return new CliError(code, error.message, { cause: error });
   }
+  // Told apart by name: the program starts without loading the client that this class is in.
+  if (error instanceof Error && error.name === 'ConnectionError') {
+    const isRefused = 'failure' in error && error.failure === 'refused';
+    return isRefused
+      ? new CliError('NO_PLANE', 'No plane runs here: nothing answers at the address of its kubeconfig.', {
+          cause: error,
+        })
+      : new CliError('NOT_CONNECTED', error.message, { cause: error });
+  }
+  if (error instanceof Error && error.name === 'DeadlineError') {
+    return new CliError('DEADLINE', error.message, { cause: error });
+  }
   return undefined;
 }

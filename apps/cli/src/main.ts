@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The composition root: the only place that reads arguments, environment variables and signals.
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { realWorld } from '@castellan/world';
 import { CommanderError } from 'commander';
@@ -60,13 +61,15 @@ function createReporter({ options }: ParsedCommand): Reporter {
 
 function createContext({ options }: ParsedCommand, reporter: Reporter): Context {
   const dataDir = typeof options.dataDir === 'string' ? options.dataDir : undefined;
+  const script = process.argv[1] ?? '';
   return {
     world: realWorld(),
     reporter,
     dataDirectory: resolveDataDirectory(dataDir, process.env, process.cwd()),
+    isDataDirectoryChosen: dataDir !== undefined || (process.env.CASTELLAN_HOME ?? '') !== '',
+    examplesDirectory: join(dirname(realpathSync(script)), '..', 'examples'),
     stopSignal: stopOnSignals(reporter),
-    self: [process.execPath, process.argv[1] ?? ''],
-    environment: process.env,
+    self: [process.execPath, script],
     resolvePath: (path) => resolve(process.cwd(), path),
     readStandardInput: () => readText(process.stdin),
   };

@@ -51,9 +51,8 @@ function addCommand(program: Command, definition: CommandDefinition, onCommand: 
 }
 
 function toOption(definition: OptionDefinition): Option {
-  const option = new Option(definition.flags, definition.description).makeOptionMandatory(
-    definition.isRequired === true,
-  );
+  const { flags, description, isRequired = false, isHidden = false } = definition;
+  const option = new Option(flags, description).makeOptionMandatory(isRequired).hideHelp(isHidden);
   if (definition.kind === 'port') option.argParser(parsePort);
   if (definition.kind === 'seconds') option.argParser(parseSeconds);
   if (definition.flags.includes('--output')) option.choices(['text', 'json']);

@@ -1,0 +1,87 @@
+import { mkdirSync } from 'node:fs';
+import { type Plane, startPlane } from '@castellan/embedded';
+import type { Context } from '../context.js';
+import { filesIn } from '../data-directory.js';
+import { CliError } from '../errors.js';
+import { loadOperators } from './operators.js';
+import { openPlaneLog } from './plane-log.js';
+import { removeProcessRecord, startTimeOf, writeProcessRecord } from './process-record.js';
+import type { UpOptions } from './up-options.js';
+
+/** A plane in this process. */
+export interface ServedPlane {
+  readonly plane: Plane;
+  /** Aborted when a part of the plane fails while it runs; the reason is the error. */
+  readonly failed: AbortSignal;
+  /** Stops the plane and its pods, and forgets that this process ran them. */
+  stop(): Promise<void>;
+}
+
+/** Starts a plane in this process and reports each phase. When it fails, what was started is stopped. */
+export async function servePlane(
+  context: Context,
+  options: UpOptions,
+  onPhase: (name: string, ms: number) => void,
+): Promise<ServedPlane> {
+  const { dataDirectory, reporter, world } = context;
+  const files = filesIn(dataDirectory);
+  prepareDirectory(dataDirectory);
+  const log = openPlaneLog({ path: files.log, world, onTrouble: (message) => reporter.warn(message) });
+  const self = { pid: process.pid, startTime: startTimeOf(process.pid) };
+  writeProcessRecord(files.processRecord, self);
+  const failure = new AbortController();
+  try {
+    const plane = await startPlane({
+      dataDirectory,
+      port: options.port,
+      world,
+      log,
+      node: options.hasNode,
+      operators: await loadOperators(options.operators),
+      onPhase: ({ name, ms }) => onPhase(name, ms),
+      onFailure: (error) => failure.abort(error),
+    });
+    writeProcessRecord(files.processRecord, { ...self, url: plane.url });
+    const stop = async (): Promise<void> => {
+      await plane.stop({ pods: 'stop' });
+      removeProcessRecord(files.processRecord);
+    };
+    return { plane, failed: failure.signal, stop };
+  } catch (error) {
+    removeProcessRecord(files.processRecord);
+    throw startFailure(error, options.port);
+  }
+}
+
+function prepareDirectory(dataDirectory: string): void {
+  try {
+    mkdirSync(dataDirectory, { recursive: true });
+  } catch (cause) {
+    throw unusableDirectory(dataDirectory, cause);
+  }
+}
+
+export function unusableDirectory(dataDirectory: string, cause: unknown): CliError {
+  const why = cause instanceof Error ? cause.message : String(cause);
+  const message = `The data directory ${dataDirectory} cannot be used: ${why}.`;
+  return new CliError('START_FAILED', message, { cause, next: 'choose another with `--data-dir DIR`' });
+}
+
+/** Errors of the plane say what, why and, after "next:", what to do. */
+export function startFailure(error: unknown, port: number): unknown {
+  if (error instanceof CliError) return error;
+  if (hasCode(error, 'EADDRINUSE')) {
+    return new CliError('PORT_IN_USE', `port ${port} of 127.0.0.1 is in use.`, { cause: error });
+  }
+  const text = error instanceof Error ? error.message : String(error);
+  const [what = text, next] = text.split(/;? [Nn]ext: /);
+  return new CliError('START_FAILED', `The plane did not start: ${what}`, {
+    cause: error,
+    ...(next === undefined ? {} : { next }),
+  });
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  if (!(error instanceof Error)) return false;
+  return ('code' in error && error.code === code) || hasCode(error.cause, code);
+}

@@ -17,6 +17,10 @@ type Names = Map<string, Inode>;
  */
 export class SimulatedDisk {
   readonly fileSystem: KeyspaceFileSystem;
+  /** While set, appends to files that match write a part and then fail with this code. */
+  failure: { readonly code: 'ENOSPC' | 'EIO'; readonly path: RegExp } | undefined;
+  /** How often something was appended. */
+  appends = 0;
   #names: Names;
   #durableNames: Names;
   /** Changes of the names since they were synced, in order. */
@@ -37,7 +41,7 @@ export class SimulatedDisk {
             const inode = { durable: Buffer.alloc(0), current: Buffer.alloc(0) };
             this.#rename((names) => names.set(path, inode));
           }
-          return this.#appendable(this.#inodeAt(path), isSynchronous);
+          return this.#appendable(path, isSynchronous);
         }),
       rename: (from, to) =>
         this.#operate(() => {
@@ -84,14 +88,18 @@ export class SimulatedDisk {
     return new SimulatedDisk(survivors, new Map(survivors));
   }
 
-  #appendable(inode: Inode, isSynchronous: boolean): AppendableFile {
+  #appendable(path: string, isSynchronous: boolean): AppendableFile {
+    const inode = this.#inodeAt(path);
     return {
       append: async (data) => {
         // Two operations: a process may be stopped when a part is written, and when all is but nothing is synced.
         const half = Math.floor(data.length / 2);
+        this.appends++;
         await this.#operate(() => {
           inode.current = Buffer.concat([inode.current, data.subarray(0, half)]);
         });
+        if (this.failure !== undefined)
+          throw Object.assign(new Error(`${this.failure}: write`), { code: this.failure });
         await this.#operate(() => {
           inode.current = Buffer.concat([inode.current, data.subarray(half)]);
         });

@@ -5,6 +5,9 @@ import { KeyspaceLockedError } from '../errors.js';
 /** A process that starts takes over the lock of a dead one; so many times another may be faster. */
 const ATTEMPTS = 5;
 
+/** So that openings in one process do not share a draft. */
+let drafts = 0;
+
 /**
  * Takes `directory` for this process by a file that names its pid and start time, and gives the function that releases
  * it. The lock of a process that is gone, or whose pid now belongs to another process, is taken over.
@@ -13,7 +16,7 @@ const ATTEMPTS = 5;
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const path = join(directory, 'lock');
   const ours = `${process.pid} ${await startTimeOf(process.pid)}\n`;
-  const draft = join(directory, `lock.${process.pid}.tmp`);
+  const draft = join(directory, `lock.${process.pid}.${drafts++}.draft`);
   for (let attempt = 1; ; attempt++) {
     const holder = await readIfPresent(path);
     if (holder !== undefined) {

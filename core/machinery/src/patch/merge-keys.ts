@@ -57,6 +57,8 @@ const mergeKeyTable = `
   .secrets name
   .webhooks name
   webhooks.matchConditions name
+  podGroupTemplates.resourceClaims name
+  openAPIV3Schema.x-kubernetes-validations rule
 `;
 
 const keyed: ReadonlyMap<string, MergeRule> = new Map(
@@ -77,7 +79,8 @@ const exceptions: ReadonlyMap<string, MergeRule | undefined> = new Map([
   ['apiextensions.k8s.io/CustomResourceDefinition status.conditions', undefined],
   ['certificates.k8s.io/CertificateSigningRequest status.conditions', undefined],
   ['networking.k8s.io/NetworkPolicy status.conditions', undefined],
-  ['storagemigration.k8s.io/StorageVersionMigration status.conditions', undefined],
+  ['admissionregistration.k8s.io/MutatingAdmissionPolicy spec.variables', undefined],
+  ['admissionregistration.k8s.io/ValidatingAdmissionPolicy status.conditions', undefined],
 ]);
 
 /** The rules of a built-in kind. */

@@ -1,3 +1,23 @@
+export { EtcdRefusedError, EtcdUnreachableError, type Refusal } from './admin/errors.js';
+export {
+  type EtcdAdmin,
+  type EtcdAdminOptions,
+  type EtcdMember,
+  type EtcdMemberState,
+  etcdAdmin,
+} from './admin/etcd-admin.js';
+export type { JsonPost, PostOptions, PostReply } from './admin/transport.js';
+export { etcdClusterDefinition } from './api/custom-resource-definition.js';
+export {
+  type EtcdCluster,
+  type EtcdClusterSpec,
+  type EtcdClusterStatus,
+  type EtcdMemberStatus,
+  type EtcdPhase,
+  type EtcdPodPolicy,
+  etcdClusters,
+} from './api/etcd-cluster.js';
+export { type EtcdControllerOptions, etcdController } from './controller.js';
 export { type ExploreEtcdOptions, exploreEtcd } from './explore-etcd.js';
 export { etcdModel } from './model/model.js';
 export type {
@@ -9,4 +29,5 @@ export type {
   PodPhase,
   PodView,
 } from './observation.js';
+export { etcdOperator } from './operator.js';
 export { etcdPlanner, planEtcdCluster } from './plan.js';

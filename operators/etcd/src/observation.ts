@@ -39,6 +39,8 @@ export interface PodView {
   readonly name: string;
   readonly uid: string;
   readonly phase: PodPhase;
+  /** Its readiness probe succeeds, so clients may be sent to it. */
+  readonly isReady: boolean;
   /** What `--initial-cluster-state` would be if the container started now. */
   readonly initialState: 'new' | 'existing';
   /** Position among the pods by time of creation; higher is newer. */

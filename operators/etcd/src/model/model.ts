@@ -36,7 +36,9 @@ function observe(state: EtcdState, nameOf: (serial: number) => string): EtcdObse
   for (const [index, slot] of state.slots.entries()) {
     if (slot.pod !== 'none') {
       const initialState = slot.isNew ? 'new' : 'existing';
-      pods.push({ name: slot.name, uid: slot.name, phase: slot.pod, initialState, age: index, note: slot.pod });
+      const { name, pod: phase } = slot;
+      const isReady = phase === 'running';
+      pods.push({ name, uid: name, phase, isReady, initialState, age: index, note: phase });
     }
     if (slot.member === 'none') continue;
     const isLearner = slot.member === 'learner';

@@ -1,0 +1,99 @@
+import type { Client } from '@castellan/client';
+import { isStatusError, pods, StatusError, services } from '@castellan/machinery';
+import { EtcdRefusedError, type Refusal } from './admin/errors.js';
+import type { EtcdAdmin } from './admin/etcd-admin.js';
+import { type EtcdCluster, etcdClusters } from './api/etcd-cluster.js';
+import { initialStateAnnotation, peerUrlOf, podNameOf } from './names.js';
+import type { EtcdStep } from './observation.js';
+import type { Sighting } from './observe.js';
+import { clientService, memberPod, peerService } from './resources.js';
+
+export interface ActTools {
+  readonly client: Client;
+  readonly admin: EtcdAdmin;
+  readonly signal: AbortSignal;
+}
+
+/** Carries out one step: one write, which done twice is done once. Nothing is decided here. */
+export async function act(step: EtcdStep, cluster: EtcdCluster, sighting: Sighting, tools: ActTools): Promise<void> {
+  const { client, admin, signal } = tools;
+  const { namespace = '', name: clusterName = '' } = cluster.metadata;
+  const podKey = (name: string) => ({ namespace, name });
+  switch (step.kind) {
+    case 'createPeerService':
+      return unlessItExists(client.create(services, peerService(cluster), { signal }));
+    case 'createClientService':
+      return unlessItExists(client.create(services, clientService(cluster), { signal }));
+    case 'createSeed': {
+      await assertNeverLatched(cluster, tools);
+      const self = { name: step.name, peerUrl: peerUrlOf(cluster, step.name) };
+      const pod = memberPod(cluster, { name: step.name, initialState: 'new', initialCluster: [self] });
+      return unlessItExists(client.create(pods, pod, { signal }));
+    }
+    case 'latchCluster': {
+      // Only onto the very object that was observed, so that a latch is never overwritten.
+      const { resourceVersion } = cluster.metadata;
+      const body = { metadata: { resourceVersion }, status: { clusterID: step.clusterId } };
+      const options = { subresource: 'status', signal };
+      await client.patch(etcdClusters, podKey(clusterName), { type: 'merge', body }, options);
+      return;
+    }
+    case 'sealSeed': {
+      const body = { metadata: { uid: step.uid, annotations: { [initialStateAnnotation]: 'existing' } } };
+      await client.patch(pods, podKey(step.name), { type: 'merge', body }, { signal });
+      return;
+    }
+    case 'createPod': {
+      const initialCluster = sighting.members.flatMap(({ name, peerUrls }) =>
+        peerUrls.map((peerUrl) => ({ name: name === '' ? podNameOf(peerUrl) : name, peerUrl })),
+      );
+      const pod = memberPod(cluster, { name: step.name, initialState: 'existing', initialCluster });
+      return unlessItExists(client.create(pods, pod, { signal }));
+    }
+    case 'deletePod': {
+      const preconditions = { uid: step.uid };
+      const grace = step.isForced ? { gracePeriodSeconds: 0 } : {};
+      await client.delete(pods, podKey(step.name), { preconditions, ...grace, signal });
+      return;
+    }
+    case 'addLearner': {
+      const added = admin.addLearner(endpointIn(sighting), peerUrlOf(cluster, step.name), signal);
+      return unlessRefusedAs('peerUrlExists', added);
+    }
+    case 'promote':
+      return unlessRefusedAs('notLearner', admin.promote(endpointIn(sighting), step.id, signal));
+    case 'removeMember':
+      return unlessRefusedAs('memberNotFound', admin.remove(endpointIn(sighting), step.id, signal));
+    case 'moveLeader':
+      return unlessRefusedAs('notLeader', admin.moveLeader(endpointIn(sighting), step.id, signal));
+  }
+}
+
+/**
+ * The last look before the one write that could harm a living cluster: read from the API server, since the cache may not
+ * have heard yet that this cluster was formed.
+ */
+async function assertNeverLatched(cluster: EtcdCluster, { client, signal }: ActTools): Promise<void> {
+  const { namespace = '', name = '', uid } = cluster.metadata;
+  const current = await client.get(etcdClusters, { namespace, name }, { signal });
+  if (current.metadata.uid === uid && current.status?.clusterID === undefined) return;
+  throw StatusError.of('Conflict', `EtcdCluster ${name} has changed since it was observed: it needs no seed any more`);
+}
+
+function endpointIn({ endpoint }: Sighting): string {
+  if (endpoint === undefined) throw new Error('a membership change was planned although no voter answered');
+  return endpoint;
+}
+
+/** That what we wanted to make is there already is what we wanted. */
+async function unlessItExists(created: Promise<unknown>): Promise<void> {
+  await created.catch((error: unknown) => {
+    if (!isStatusError(error, 'AlreadyExists')) throw error;
+  });
+}
+
+async function unlessRefusedAs(refusal: Refusal, change: Promise<void>): Promise<void> {
+  await change.catch((error: unknown) => {
+    if (!(error instanceof EtcdRefusedError) || error.refusal !== refusal) throw error;
+  });
+}

@@ -1,0 +1,112 @@
+// Walk 5/10: one pass over one EtcdCluster: observe, plan (plan.ts), act, and write down what was seen and decided.
+import { isDeepStrictEqual } from 'node:util';
+import { isStatusError, type ObjectKey, pods, services } from '@castellan/machinery';
+import type { Controller, Decision, ReconcileContext, ReconcileResult } from '@castellan/runtime';
+import { act } from './act.js';
+import { EtcdRefusedError, EtcdUnreachableError } from './admin/errors.js';
+import { type EtcdAdmin, etcdAdmin } from './admin/etcd-admin.js';
+import { type EtcdCluster, type EtcdClusterStatus, etcdClusters } from './api/etcd-cluster.js';
+import { desiredOf } from './desired.js';
+import { eventsOf } from './events.js';
+import { ClusterMemory } from './memory.js';
+import type { EtcdStep } from './observation.js';
+import { observe, type Sighting } from './observe.js';
+import { lookAgainMs, planEtcdCluster } from './plan.js';
+import { situationOf } from './situation.js';
+import { statusOf } from './status.js';
+
+/** After a step its effect is looked for at once; the watches bring most of it anyway. */
+const afterStepMs = 50;
+
+export interface EtcdControllerOptions {
+  /** How members are asked; over HTTP by default. */
+  readonly admin?: EtcdAdmin;
+}
+
+export function etcdController(options: EtcdControllerOptions = {}): Controller<EtcdCluster> {
+  const admin = options.admin ?? etcdAdmin();
+  /** By the EtcdCluster's key, with its uid: a new cluster of an old name begins with an empty memory. */
+  const memories = new Map<string, { readonly uid: string; readonly memory: ClusterMemory }>();
+
+  function memoryOf(cluster: EtcdCluster, context: ReconcileContext): ClusterMemory {
+    const { namespace, name, uid = '' } = cluster.metadata;
+    const known = memories.get(`${namespace}/${name}`);
+    if (known?.uid === uid) return known.memory;
+    const memory = new ClusterMemory(context.world.clock);
+    memories.set(`${namespace}/${name}`, { uid, memory });
+    return memory;
+  }
+
+  return {
+    name: 'etcd',
+    for: etcdClusters,
+    owns: [pods, services],
+    concurrency: 8,
+    async reconcile(key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult> {
+      const cluster = context.cache.get(etcdClusters, key);
+      if (cluster === undefined || cluster.metadata.deletionTimestamp !== undefined) {
+        // The garbage collector takes pods and services, which the cluster owns.
+        memories.delete(`${key.namespace}/${key.name}`);
+        return undefined;
+      }
+      const memory = memoryOf(cluster, context);
+      const sighting = await observe(cluster, { ...context, admin, memory });
+      const desired = desiredOf(cluster);
+      const decision = planEtcdCluster(desired, sighting.observation);
+      const outcome = await carryOut(decision, cluster, sighting, memory, { ...context, admin });
+      const situation = situationOf(desired, sighting.observation);
+      const status = statusOf({ cluster, situation, decision: outcome, nowMs: context.world.clock.now() });
+      for (const event of eventsOf({ cluster, status, decision: outcome, pods: sighting.pods })) {
+        context.events.record(cluster, event);
+      }
+      await writeStatus(cluster, status, context);
+      return { requeueAfterMs: lookAgainAfter(outcome) };
+    },
+  };
+}
+
+/** Does the step, if there is one. Where etcd does not do it now, that is a wait with etcd's own words as its reason. */
+async function carryOut(
+  decision: Decision<EtcdStep>,
+  cluster: EtcdCluster,
+  sighting: Sighting,
+  memory: ClusterMemory,
+  tools: ReconcileContext & { readonly admin: EtcdAdmin },
+): Promise<Decision<EtcdStep>> {
+  if (decision.kind !== 'step') return decision;
+  const fields = { step: decision.step.kind, reason: decision.reason, cluster: cluster.metadata.name };
+  try {
+    await act(decision.step, cluster, sighting, tools);
+    tools.log.info('step done', fields);
+    return decision;
+  } catch (error) {
+    if (error instanceof EtcdRefusedError) memory.noteRefusal(error.refusal, error.message);
+    else if (!(error instanceof EtcdUnreachableError) && !isStatusError(error, 'Conflict', 'NotFound')) throw error;
+    tools.log.debug('step not done', { ...fields, error: error.message });
+    return { kind: 'wait', reason: error.message, afterMs: lookAgainMs.soon };
+  }
+}
+
+/** Only what changed, and only over the status that was read: a latched cluster ID is never lost to an old copy. */
+async function writeStatus(cluster: EtcdCluster, status: EtcdClusterStatus, context: ReconcileContext): Promise<void> {
+  if (isDeepStrictEqual(cluster.status, status)) return;
+  try {
+    const options = { subresource: 'status', signal: context.signal };
+    await context.client.update(etcdClusters, { ...cluster, status }, options);
+  } catch (error) {
+    // Someone else wrote in between; the watch brings it, and with it the next pass.
+    if (!isStatusError(error, 'Conflict', 'NotFound')) throw error;
+  }
+}
+
+function lookAgainAfter(decision: Decision<EtcdStep>): number {
+  switch (decision.kind) {
+    case 'step':
+      return afterStepMs;
+    case 'wait':
+      return Math.min(decision.afterMs, lookAgainMs.later);
+    case 'blocked':
+    case 'settled':
+      return lookAgainMs.later;
+  }
+}

@@ -1,0 +1,55 @@
+// npm run sim: explores planners deeper than the tests do. Every state that planner, world and faults can reach within the
+// bound is visited, so a run depends on nothing but its bound: the command that a violation is printed with repeats it.
+//   npm run sim                                              sizes 1 to 7, within the default bound
+//   npm run sim -- --size 5 --members 5 --faults 2 --stale 3    one size, another bound
+import { parseArgs } from 'node:util';
+import { fail } from './repository.mjs';
+import { setup } from './setup.mjs';
+
+const defaults = { members: '5', faults: '3', stale: '2', states: '5000000' };
+const { values } = parseArgs({
+  options: Object.fromEntries(['size', ...Object.keys(defaults)].map((name) => [name, { type: 'string' }])),
+});
+const bound = Object.fromEntries(
+  Object.entries(defaults).map(([name, value]) => [name, numberOf(name, values[name] ?? value)]),
+);
+const sizes = values.size === undefined ? [1, 2, 3, 4, 5, 6, 7] : [numberOf('size', values.size)];
+
+await setup();
+const { exploreEtcd } = await import('@castellan/etcd');
+
+let failures = 0;
+let states = 0;
+for (const size of sizes) {
+  const startedMs = performance.now();
+  const found = exploreEtcd({
+    size,
+    startSlots: bound.members,
+    faults: bound.faults,
+    staleness: bound.stale,
+    maxStates: bound.states,
+  });
+  states += found.states;
+  const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+  const extent = found.isComplete ? '' : `; stopped at ${bound.states} states: liveness not judged`;
+  console.log(
+    `etcd, size ${size}: ${found.states} states, ${found.staleSituations} stale situations, ${found.transitions} moves, ` +
+      `${found.violations.length} violations, ${seconds} s${extent}`,
+  );
+  for (const { kind, rule, message, trace } of found.violations) console.log(`  ${kind} ${rule}: ${message}\n${trace}`);
+  if (found.violations.length > 0) {
+    failures += 1;
+    const flags = Object.entries({ size, ...bound }).map(([name, value]) => `--${name} ${value}`);
+    console.log(`  again: npm run sim -- ${flags.join(' ')}`);
+  }
+}
+console.log(
+  `${states} states explored from every start of at most ${bound.members} members, with at most ${bound.faults} faults`,
+);
+console.log(`${sizes.length - failures} passed, ${failures} failed`);
+process.exit(failures > 0 ? 1 : 0);
+
+function numberOf(name, text) {
+  if (/^\d+$/.test(text)) return Number(text);
+  return fail(`--${name} ${text}: not a whole number`);
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -47,11 +48,13 @@ async function writeAndKill(directory: string, first: number, count: number): Pr
     stdio: ['ignore', 'pipe', 'inherit'],
     timeout: 30_000,
   });
+  const exited = once(child, 'exit');
   const acknowledged: number[] = [];
   for await (const line of createInterface({ input: child.stdout })) {
     acknowledged.push(Number(line));
     if (acknowledged.length === count) child.kill('SIGKILL');
   }
+  await exited;
   assert.ok(acknowledged.length >= count, `the writer ended by itself after ${acknowledged.length} writes`);
   return acknowledged;
 }

@@ -98,8 +98,10 @@ export class SimulatedDisk {
         await this.#operate(() => {
           inode.current = Buffer.concat([inode.current, data.subarray(0, half)]);
         });
-        if (this.failure !== undefined)
-          throw Object.assign(new Error(`${this.failure}: write`), { code: this.failure });
+        if (this.failure?.path.test(path)) {
+          const { code } = this.failure;
+          throw Object.assign(new Error(`${code}: write`), { code });
+        }
         await this.#operate(() => {
           inode.current = Buffer.concat([inode.current, data.subarray(half)]);
         });

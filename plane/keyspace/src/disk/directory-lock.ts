@@ -54,6 +54,8 @@ async function startTimeOf(pid: number): Promise<string> {
   if (stat === undefined) return isSignalable(pid) ? 'unknown' : 'gone';
   // The name in parentheses may hold spaces and parentheses; the start time is the twentieth field after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  // A zombie holds no file any more; only its parent has not asked for its exit code yet.
+  if (fields[0] === 'Z' || fields[0] === 'X') return 'gone';
   const boot = await readIfPresent('/proc/sys/kernel/random/boot_id');
   return `${fields[19]} ${boot?.trim()}`;
 }

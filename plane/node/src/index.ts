@@ -1,1 +1,3 @@
-export { type RemovalOptions, removeEverything } from './sandbox/removal.js';
+export type { LogRequest } from './agent/container-logs.js';
+export { createNodeAgent, type NodeAgent, type NodeAgentOptions } from './agent/node-agent.js';
+export { type RemovalOptions, removeEverything } from './agent/remove-everything.js';

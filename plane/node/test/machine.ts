@@ -3,10 +3,10 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { removeEverything } from '../src/agent/remove-everything.js';
 import { runCommand } from '../src/sandbox/command.js';
 import { bridgeName } from '../src/sandbox/plane-network.js';
 import { leftNamespaces } from '../src/sandbox/pod-network.js';
-import { removeEverything } from '../src/sandbox/removal.js';
 
 /** Why tests with real processes cannot run here; `false` when they can. For the `skip` option of node:test. */
 export function cannotRunPods(): string | false {

@@ -43,3 +43,7 @@ export function rangesOverlap(a: AddressRange, b: AddressRange): boolean {
 export function rangeAfter(range: AddressRange, step: number): AddressRange {
   return { base: range.base + step * rangeSize(range), prefixLength: range.prefixLength };
 }
+
+export function isInRange(address: string, range: AddressRange): boolean {
+  return rangesOverlap(parseRange(address), range);
+}

@@ -19,7 +19,7 @@ import { mountArguments, type RootFileSystem, writeLayer } from './root-file-sys
 
 /** Everything that one start of a container needs. */
 export interface ContainerLaunch {
-  /** Where this start keeps its files; must not exist yet. Its path is what the processes are found by. */
+  /** Where this start keeps its files: `log`, `layer/` and `state/`. Its path is what the processes are found by. */
   readonly directory: string;
   /** As `ip netns` shows it. */
   readonly networkNamespace: string;
@@ -28,9 +28,16 @@ export interface ContainerLaunch {
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory: string;
   readonly root: Omit<RootFileSystem, 'layer'>;
-  readonly user?: { readonly user: number; readonly group: number };
+  readonly user?: ContainerUser;
   /** Control groups to join, by directory. */
   readonly cgroups: readonly string[];
+}
+
+export interface ContainerUser {
+  readonly user: number;
+  readonly group: number;
+  /** Further groups. */
+  readonly groups: readonly number[];
 }
 
 export type ContainerState =
@@ -44,7 +51,7 @@ export type ContainerState =
  * runs that no record tells of.
  */
 const supervisor = `
-directory=$1; shift
+directory=$1/state; shift
 read -r stat </proc/$$/stat
 printf '%s\\n' "$stat" >"$directory/process"
 (
@@ -68,11 +75,11 @@ export class ContainerProcess {
   static async start(launch: ContainerLaunch): Promise<ContainerProcess> {
     const { directory } = launch;
     const root: RootFileSystem = { ...launch.root, layer: join(directory, 'layer') };
-    mkdirSync(directory, { recursive: true });
+    mkdirSync(join(directory, 'state'), { recursive: true });
     writeLayer(root);
-    writeFileSync(join(directory, 'boot'), bootId());
+    writeFileSync(join(directory, 'state/boot'), bootId());
     // In a file, not on the command line: the environment may hold secrets, and every user sees command lines.
-    writeFileSync(join(directory, 'args'), isolationArguments(launch, root).join('\0'), { mode: 0o600 });
+    writeFileSync(join(directory, 'state/args'), isolationArguments(launch, root).join('\0'), { mode: 0o600 });
     const log = openSync(join(directory, 'log'), 'a', 0o640);
     try {
       const child = spawn('/bin/sh', ['-c', supervisor, 'castellan-container', directory, ...entry(launch)], {
@@ -147,6 +154,11 @@ export class ContainerProcess {
     return (this.#read('info') ?? '').includes('child-pid');
   }
 
+  /** Whether a supervisor ever ran: if not, the plane ended between its record and the start. */
+  wasSupervised(): boolean {
+    return this.#read('process') !== undefined || this.#supervisor() !== undefined;
+  }
+
   #supervisor(): ProcessIdentity | undefined {
     if (this.#read('boot') !== bootId()) return undefined;
     const recorded = parseStat(this.#read('process') ?? '');
@@ -158,12 +170,13 @@ export class ContainerProcess {
     // The line ending tells a whole answer from one that is just being written.
     const text = this.#read('exit');
     if (text === undefined || !text.endsWith('\n')) return undefined;
-    return { kind: 'exited', exitCode: Number(text), finishedAtMs: statSync(join(this.directory, 'exit')).mtimeMs };
+    const { mtimeMs } = statSync(join(this.directory, 'state/exit'));
+    return { kind: 'exited', exitCode: Number(text), finishedAtMs: mtimeMs };
   }
 
   #lastSignOfLifeMs(): number {
     return Math.max(
-      ...['args', 'log', 'process'].map(
+      ...['state/args', 'state/process', 'log'].map(
         (name) => statSync(join(this.directory, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
       ),
     );
@@ -171,7 +184,7 @@ export class ContainerProcess {
 
   #read(name: string): string | undefined {
     try {
-      return readFileSync(join(this.directory, name), 'utf8');
+      return readFileSync(join(this.directory, 'state', name), 'utf8');
     } catch (error) {
       if (isMissing(error)) return undefined;
       throw error;
@@ -191,12 +204,10 @@ function entry(launch: ContainerLaunch): readonly string[] {
  * bubblewrap changes users by means of a user namespace only; as root we want none, so the change is made inside.
  * Leaving user 0 drops every capability.
  */
-export function asUser(
-  user: { readonly user: number; readonly group: number } | undefined,
-  command: readonly string[],
-): readonly string[] {
-  if (user === undefined || (user.user === 0 && user.group === 0)) return command;
-  return ['/usr/bin/setpriv', `--reuid=${user.user}`, `--regid=${user.group}`, '--clear-groups', '--', ...command];
+export function asUser(user: ContainerUser | undefined, command: readonly string[]): readonly string[] {
+  if (user === undefined || (user.user === 0 && user.group === 0 && user.groups.length === 0)) return command;
+  const groups = user.groups.length === 0 ? '--clear-groups' : `--groups=${user.groups.join(',')}`;
+  return ['/usr/bin/setpriv', `--reuid=${user.user}`, `--regid=${user.group}`, groups, '--', ...command];
 }
 
 function isolationArguments(launch: ContainerLaunch, root: RootFileSystem): readonly string[] {

@@ -1,12 +1,12 @@
 import { capabilities } from './capabilities.js';
 import { type CommandResult, runCommand } from './command.js';
-import { asUser, type ContainerProcess } from './container-process.js';
+import { asUser, type ContainerProcess, type ContainerUser } from './container-process.js';
 
 /** A command to run inside a container that runs: for exec probes and hooks. */
 export interface Entry {
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
-  readonly user?: { readonly user: number; readonly group: number };
+  readonly user?: ContainerUser;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { addressAt, rangeSize } from './address-range.js';
 import { requireCommand, runCommand } from './command.js';
 import { bridgeName, type PlaneNetwork } from './plane-network.js';
@@ -46,6 +46,18 @@ export async function createPodNetwork(network: PlaneNetwork, pod: PodNetwork): 
   await requireCommand('ip', ['-netns', pod.namespace, '-batch', '-'], { input: `${inside.join('\n')}\n` });
 }
 
+/** Whether the namespace is there with its address: an agent may have been killed half-way, or the machine restarted. */
+export async function isPodNetworkWhole(network: PlaneNetwork, pod: PodNetwork): Promise<boolean> {
+  if (
+    networkInode(pod.namespace) === undefined ||
+    !existsSync(`/sys/class/net/${deviceName(network.bridge, pod.index)}`)
+  ) {
+    return false;
+  }
+  const inside = await runCommand('ip', ['-netns', pod.namespace, '-4', '-o', 'route', 'show', 'default']);
+  return inside.exitCode === 0 && inside.stdout.includes(network.gateway);
+}
+
 /** Kills what still runs in the namespace and removes it; the pod's device goes with it. May be called again. */
 export async function removePodNetwork(pod: Pick<PodNetwork, 'namespace' | 'index'>, bridge: string): Promise<void> {
   const inode = networkInode(pod.namespace);
@@ -54,7 +66,8 @@ export async function removePodNetwork(pod: Pick<PodNetwork, 'namespace' | 'inde
     await requireCommand('ip', ['netns', 'delete', pod.namespace]);
   }
   // A namespace that a dying process still holds keeps its device for a moment: the name must be free for the next pod.
-  await runCommand('ip', ['link', 'delete', deviceName(bridge, pod.index)]);
+  const device = deviceName(bridge, pod.index);
+  if (existsSync(`/sys/class/net/${device}`)) await runCommand('ip', ['link', 'delete', device]);
 }
 
 /** Every namespace that was made for this data directory, recorded or not. */

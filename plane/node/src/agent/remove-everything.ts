@@ -1,16 +1,17 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { detectCgroups, removePlaneCgroups } from './cgroups.js';
-import { bridgeName, forgetPlaneNetwork, removePlaneNetwork } from './plane-network.js';
-import { leftNamespaces, removePodNetwork } from './pod-network.js';
+import { suspendRuns } from '../pods/pod-directory.js';
+import { detectCgroups, removePlaneCgroups } from '../sandbox/cgroups.js';
+import { bridgeName, forgetPlaneNetwork, removePlaneNetwork } from '../sandbox/plane-network.js';
+import { leftNamespaces, removePodNetwork } from '../sandbox/pod-network.js';
 
 export interface RemovalOptions {
   /** Also the pods' volumes, logs and records; without it pods resume from their volumes at the next start. */
   readonly volumes?: boolean;
 }
 
-const attempts = 50;
+const attempts = 100;
 const pauseMs = 20;
 
 /**
@@ -19,6 +20,7 @@ const pauseMs = 20;
  */
 export async function removeEverything(dataDirectory: string, options: RemovalOptions = {}): Promise<void> {
   if (!existsSync(dataDirectory)) return;
+  suspendRuns(dataDirectory);
   for (const namespace of await leftNamespaces(dataDirectory)) {
     await removePodNetwork(namespace, bridgeName(dataDirectory));
   }
@@ -37,5 +39,5 @@ async function removeGroups(dataDirectory: string): Promise<void> {
     if (removePlaneCgroups(layout, bridgeName(dataDirectory))) return;
     await sleep(pauseMs);
   }
-  throw new Error(`control group ${bridgeName(dataDirectory)} still has processes a second after they were killed`);
+  throw new Error(`control group ${bridgeName(dataDirectory)} still has processes two seconds after they were killed`);
 }

@@ -1,0 +1,22 @@
+/** `registry/path:tag`, in parts. */
+export interface ImageName {
+  /** Without registry, tag and digest: `coreos/etcd`, `busybox`. */
+  readonly path: string;
+  /** As Docker's short names have it when there is none: `docker.io`. */
+  readonly registry: string;
+  /** `latest` when absent. */
+  readonly tag: string;
+}
+
+/** Follows the reference grammar of OCI distribution: the first part is a registry if it looks like a host name. */
+export function parseImageName(image: string): ImageName {
+  const [name = '', digest] = image.split('@');
+  const parts = name.split('/');
+  const first = parts[0] ?? '';
+  const hasRegistry = parts.length > 1 && (/[.:]/.test(first) || first === 'localhost');
+  const rest = (hasRegistry ? parts.slice(1) : parts).join('/');
+  const colon = rest.lastIndexOf(':');
+  const path = colon < 0 ? rest : rest.slice(0, colon);
+  const tag = colon < 0 ? (digest === undefined ? 'latest' : digest) : rest.slice(colon + 1);
+  return { registry: hasRegistry ? first : 'docker.io', path: path.replace(/^library\//, ''), tag };
+}

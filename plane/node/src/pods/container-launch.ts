@@ -1,0 +1,92 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Container, type Pod, parseQuantity, quantityToNumber } from '@castellan/machinery';
+import type { Image } from '../images/image-catalogue.js';
+import type { ResourceLimits } from '../sandbox/cgroups.js';
+import type { ContainerLaunch, ContainerUser } from '../sandbox/container-process.js';
+import type { LayerFile, Mount } from '../sandbox/root-file-system.js';
+import { ContainerConfigError, expand } from './environment.js';
+import { podHostname } from './pod-files.js';
+
+export interface LaunchParts {
+  readonly pod: Pod;
+  readonly container: Container;
+  readonly image: Image;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly volumes: readonly Mount[];
+  readonly files: readonly LayerFile[];
+  readonly directory: string;
+  readonly networkNamespace: string;
+  readonly cgroups: readonly string[];
+}
+
+/** Puts together what one start of a container needs. */
+export function containerLaunch(parts: LaunchParts): ContainerLaunch {
+  const { pod, container, image, environment } = parts;
+  const user = containerUser(pod, container);
+  return {
+    directory: parts.directory,
+    networkNamespace: parts.networkNamespace,
+    hostname: podHostname(pod),
+    command: commandLine(container, image, environment),
+    environment,
+    workingDirectory: container.workingDir ?? image.workingDirectory,
+    root: {
+      files: [...parts.files, ...image.files],
+      mounts: [...image.mounts, ...parts.volumes, terminationLog(parts)],
+      isReadOnly: container.securityContext?.readOnlyRootFilesystem === true,
+    },
+    ...(user === undefined ? {} : { user }),
+    cgroups: parts.cgroups,
+  };
+}
+
+/** What every container finds in its environment unless the image or the manifest say otherwise. */
+export function standardEnvironment(pod: Pod): Readonly<Record<string, string>> {
+  return {
+    PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+    HOME: '/root',
+    HOSTNAME: podHostname(pod),
+  };
+}
+
+export function containerUser(pod: Pod, container: Container): ContainerUser | undefined {
+  const own = container.securityContext;
+  const shared = pod.spec?.securityContext;
+  const user = own?.runAsUser ?? shared?.runAsUser ?? 0;
+  const group = own?.runAsGroup ?? shared?.runAsGroup ?? 0;
+  const groups = [...(shared?.supplementalGroups ?? []), ...(shared?.fsGroup === undefined ? [] : [shared.fsGroup])];
+  if (user === 0 && group === 0 && groups.length === 0) return undefined;
+  return { user, group, groups };
+}
+
+export function resourceLimits(container: Container): ResourceLimits {
+  const { memory, cpu } = container.resources?.limits ?? {};
+  const memoryBytes = memory === undefined ? undefined : quantityToNumber(parseQuantity(memory));
+  const cores = cpu === undefined ? undefined : quantityToNumber(parseQuantity(cpu));
+  return {
+    ...(memoryBytes === undefined ? {} : { memoryBytes: Math.floor(memoryBytes) }),
+    ...(cores === undefined ? {} : { cpuMillis: Math.ceil(cores * 1000) }),
+  };
+}
+
+/** `command` replaces the image's entrypoint and its arguments; `args` the arguments alone. */
+function commandLine(
+  container: Container,
+  image: Image,
+  environment: Readonly<Record<string, string>>,
+): readonly string[] {
+  const own = container.command ?? [];
+  const entrypoint = own.length > 0 ? own : image.entrypoint;
+  const defaultArguments = own.length > 0 ? [] : image.arguments;
+  const args = (container.args ?? []).length > 0 ? (container.args ?? []) : defaultArguments;
+  const command = [...entrypoint, ...args].map((word) => expand(word, environment));
+  if (command.length === 0) throw new ContainerConfigError(`no command specified for container "${container.name}"`);
+  return command;
+}
+
+function terminationLog({ container, directory }: LaunchParts): Mount {
+  const source = join(directory, 'termination-log');
+  writeFileSync(source, '', { mode: 0o666 });
+  return { source, target: container.terminationMessagePath ?? '/dev/termination-log', isReadOnly: false };
+}

@@ -1,0 +1,231 @@
+import { existsSync } from 'node:fs';
+import { type Container, configMaps, type Pod, pods, secrets } from '@castellan/machinery';
+import { type Image, ImageError } from '../images/image-catalogue.js';
+import { createCgroup, removeCgroups } from '../sandbox/cgroups.js';
+import { ContainerProcess } from '../sandbox/container-process.js';
+import type { PodNetwork } from '../sandbox/pod-network.js';
+import type { ContainerFacts, WaitingFacts } from './container-facts.js';
+import { containerLaunch, resourceLimits, standardEnvironment } from './container-launch.js';
+import { ContainerRun } from './container-run.js';
+import { ContainerConfigError, type EnvironmentSources, resolveEnvironment } from './environment.js';
+import type { PodDirectory } from './pod-directory.js';
+import { podFiles } from './pod-files.js';
+import type { PodHost } from './pod-host.js';
+import { VolumeError, volumeMounts } from './pod-volumes.js';
+import { nextBackoffMs } from './restart-backoff.js';
+
+interface Entry {
+  current?: ContainerRun;
+  previous?: ContainerRun;
+  waiting?: WaitingFacts;
+  failures: number;
+}
+
+/** What probes say of a run. */
+export interface ProbeFacts {
+  isStarted(run: ContainerRun): boolean;
+  isReady(run: ContainerRun): boolean;
+}
+
+const firstRetryMs = 1_000;
+const lastRetryMs = 30_000;
+
+/** The starts of a pod's containers: those found on disk, and new ones. */
+export class PodContainers {
+  readonly #host: PodHost;
+  readonly #uid: string;
+  readonly #directory: PodDirectory;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(host: PodHost, uid: string, directory: PodDirectory) {
+    this.#host = host;
+    this.#uid = uid;
+    this.#directory = directory;
+  }
+
+  /** Takes over the newest two starts of each container that an earlier plane has written down. */
+  adopt(networkNamespace: string): void {
+    for (const name of this.#directory.containers()) {
+      const runs = this.#directory.runNumbers(name).flatMap((number) => {
+        const record = this.#directory.readRun(name, number);
+        const process = ContainerProcess.adopt(this.#directory.runDirectory(name, number), networkNamespace);
+        if (record !== undefined && process.wasSupervised()) return [new ContainerRun(record, process, this.#uid)];
+        this.#directory.removeRun(name, number);
+        return [];
+      });
+      const [current, previous] = runs.reverse();
+      this.#entries.set(name, {
+        ...(current === undefined ? {} : { current }),
+        ...(previous === undefined ? {} : { previous }),
+        failures: 0,
+      });
+    }
+  }
+
+  facts(pod: Pod, probes: ProbeFacts): ReadonlyMap<string, ContainerFacts> {
+    const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
+    return new Map(
+      containers.map(({ name }) => {
+        const { current, previous, waiting } = this.#entries.get(name) ?? {};
+        const facts: ContainerFacts = {
+          name,
+          restartCount: current?.record.number ?? 0,
+          isStarted: current !== undefined && probes.isStarted(current),
+          isReady: current !== undefined && probes.isReady(current),
+          ...(current === undefined ? {} : { current: current.facts() }),
+          ...(previous === undefined ? {} : { previous: previous.facts() }),
+          ...(waiting === undefined ? {} : { waiting }),
+        };
+        return [name, facts];
+      }),
+    );
+  }
+
+  run(name: string): ContainerRun | undefined {
+    return this.#entries.get(name)?.current;
+  }
+
+  previousRun(name: string): ContainerRun | undefined {
+    return this.#entries.get(name)?.previous;
+  }
+
+  running(): readonly ContainerRun[] {
+    return [...this.#entries.values()].flatMap(({ current }) => (current?.isRunning() === true ? [current] : []));
+  }
+
+  all(): readonly ContainerRun[] {
+    return [...this.#entries.values()].flatMap(({ current }) => current ?? []);
+  }
+
+  /**
+   * Starts a container anew. What the manifest or the machine lack is kept as the reason why it waits, and tried
+   * again later; `undefined` then.
+   */
+  async start(pod: Pod, container: Container, network: PodNetwork): Promise<ContainerRun | undefined> {
+    const entry = this.#entry(container.name);
+    try {
+      const run = await this.#start(pod, container, { network, previous: entry.current });
+      this.#forget(entry.previous);
+      if (entry.current !== undefined) entry.previous = entry.current;
+      entry.current = run;
+      delete entry.waiting;
+      entry.failures = 0;
+      return run;
+    } catch (error) {
+      entry.failures += 1;
+      entry.waiting = this.#waiting(error, entry.failures);
+      this.#explain(pod, container, entry.waiting);
+      return undefined;
+    }
+  }
+
+  /** Where the environment and the volumes of a pod come from; the pod as it is now. */
+  sources(pod: Pod, podIp: string): EnvironmentSources {
+    const namespace = pod.metadata.namespace ?? '';
+    const { client, nodeName, network } = this.#host;
+    return {
+      pod,
+      nodeName,
+      podIp,
+      hostIp: network.gateway,
+      base: { ...standardEnvironment(pod), ...this.#host.serviceEnvironment(namespace) },
+      configMap: (name) => client.find(configMaps, { namespace, name }),
+      secret: (name) => client.find(secrets, { namespace, name }),
+    };
+  }
+
+  async #start(
+    pod: Pod,
+    container: Container,
+    { network, previous }: { readonly network: PodNetwork; readonly previous: ContainerRun | undefined },
+  ): Promise<ContainerRun> {
+    const image = await this.#host.images.resolve(container.image ?? '');
+    const sources = this.#withImage(this.sources(await this.#freshest(pod, container), network.address), image);
+    const environment = await resolveEnvironment(container, sources);
+    const volumes = volumeMounts(this.#directory.volumes, pod, container);
+    const number = previous === undefined ? 0 : previous.record.number + 1;
+    const group = { plane: this.#host.network.bridge, name: `${this.#uid}-${container.name}-${number}` };
+    const cgroups = createCgroup(this.#host.cgroups, group, resourceLimits(container));
+    this.#directory.writeRun({
+      container: container.name,
+      number,
+      image: container.image ?? '',
+      imageId: image.id,
+      startedAtMs: this.#host.world.clock.now(),
+      backoffMs: nextBackoffMs(previous?.facts()),
+      cgroups,
+    });
+    const record = this.#directory.readRun(container.name, number);
+    if (record === undefined) throw new Error(`the record of ${container.name}'s start cannot be read back`);
+    const { events, clusterDomain, network: plane } = this.#host;
+    const described = image.substitution === undefined ? ` (${image.description})` : '';
+    const present = `Container image "${container.image}" already present on machine${described}`;
+    events.record(pod, { type: 'Normal', reason: 'Pulled', message: present });
+    if (image.substitution !== undefined) {
+      events.record(pod, { type: 'Warning', reason: 'ImageSubstituted', message: image.substitution });
+    }
+    const launch = containerLaunch({
+      pod,
+      container,
+      image,
+      environment,
+      volumes,
+      files: podFiles(pod, { clusterDomain, nameServer: plane.gateway, podIp: network.address }),
+      directory: this.#directory.runDirectory(container.name, number),
+      networkNamespace: network.namespace,
+      cgroups,
+    });
+    events.record(pod, { type: 'Normal', reason: 'Created', message: `Created container ${container.name}` });
+    const process = await ContainerProcess.start(launch);
+    events.record(pod, { type: 'Normal', reason: 'Started', message: `Started container ${container.name}` });
+    return new ContainerRun(record, process, this.#uid);
+  }
+
+  /**
+   * The pod as the API server has it now, for fields in the environment: whoever changes an annotation and then ends
+   * the container must find the change in its next start, and what we hold may be a moment old.
+   */
+  async #freshest(pod: Pod, container: Container): Promise<Pod> {
+    if (!(container.env ?? []).some(({ valueFrom }) => valueFrom?.fieldRef !== undefined)) return pod;
+    const { namespace = '', name = '' } = pod.metadata;
+    const now = await this.#host.client.find(pods, { namespace, name });
+    return now?.metadata.uid === this.#uid ? now : pod;
+  }
+
+  #withImage(sources: EnvironmentSources, image: Image): EnvironmentSources {
+    return { ...sources, base: { ...sources.base, ...image.environment } };
+  }
+
+  #entry(name: string): Entry {
+    const known = this.#entries.get(name);
+    if (known !== undefined) return known;
+    const entry: Entry = { failures: 0 };
+    this.#entries.set(name, entry);
+    return entry;
+  }
+
+  /** One earlier start is kept for its log; what is older goes, with its control groups. */
+  #forget(run: ContainerRun | undefined): void {
+    if (run === undefined) return;
+    removeCgroups(run.record.cgroups);
+    if (existsSync(run.process.directory)) this.#directory.removeRun(run.record.container, run.record.number);
+  }
+
+  #waiting(error: unknown, failures: number): WaitingFacts {
+    const message = error instanceof Error ? error.message : String(error);
+    const retryAtMs = this.#host.world.clock.now() + Math.min(firstRetryMs * 2 ** (failures - 1), lastRetryMs);
+    if (error instanceof ImageError) {
+      return { reason: failures === 1 ? 'ErrImagePull' : 'ImagePullBackOff', message, retryAtMs };
+    }
+    const isConfig = error instanceof ContainerConfigError || error instanceof VolumeError;
+    return { reason: isConfig ? 'CreateContainerConfigError' : 'CreateContainerError', message, retryAtMs };
+  }
+
+  #explain(pod: Pod, container: Container, waiting: WaitingFacts): void {
+    const isImage = waiting.reason === 'ErrImagePull' || waiting.reason === 'ImagePullBackOff';
+    const message = isImage
+      ? `Failed to pull image "${container.image}": ${waiting.message}`
+      : `Error: ${waiting.message}`;
+    this.#host.events.record(pod, { type: 'Warning', reason: 'Failed', message });
+  }
+}

@@ -1,0 +1,24 @@
+import type { Client } from '@castellan/client';
+import type { EventRecorder, Log } from '@castellan/runtime';
+import type { World } from '@castellan/world';
+import type { ImageCatalogue } from '../images/image-catalogue.js';
+import type { CgroupLayout } from '../sandbox/cgroups.js';
+import type { ExitWatch } from '../sandbox/exit-watch.js';
+import type { PlaneNetwork } from '../sandbox/plane-network.js';
+
+/** What every pod of a node shares. */
+export interface PodHost {
+  readonly client: Client;
+  readonly world: World;
+  readonly log: Log;
+  readonly dataDirectory: string;
+  readonly nodeName: string;
+  readonly clusterDomain: string;
+  readonly network: PlaneNetwork;
+  readonly cgroups: CgroupLayout;
+  readonly images: ImageCatalogue;
+  readonly exits: ExitWatch;
+  readonly events: EventRecorder;
+  /** Addresses of the services of a namespace, as variables. */
+  serviceEnvironment(namespace: string): Readonly<Record<string, string>>;
+}

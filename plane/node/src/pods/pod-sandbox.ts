@@ -1,0 +1,80 @@
+import type { Pod } from '@castellan/machinery';
+import { bridgeName } from '../sandbox/plane-network.js';
+import {
+  createPodNetwork,
+  freePodIndex,
+  isPodNetworkWhole,
+  type PodNetwork,
+  podNetworkAt,
+  removePodNetwork,
+} from '../sandbox/pod-network.js';
+import { PodDirectory, podsOnDisk } from './pod-directory.js';
+import type { PodHost } from './pod-host.js';
+
+/** A pod's files and network, written down before they are made. */
+export class PodSandbox {
+  readonly directory: PodDirectory;
+  readonly #host: PodHost;
+  #network: PodNetwork | undefined;
+
+  constructor(host: PodHost, uid: string) {
+    this.#host = host;
+    this.directory = new PodDirectory(host.dataDirectory, uid);
+  }
+
+  /** `undefined` until `ensure` has made it. */
+  get network(): PodNetwork | undefined {
+    return this.#network;
+  }
+
+  get startedAtMs(): number {
+    return this.directory.read()?.startedAtMs ?? this.#host.world.clock.now();
+  }
+
+  /** Finds or makes the pod's network. The address is the same as before, if there was one. */
+  async ensure(pod: Pod): Promise<PodNetwork> {
+    if (this.#network !== undefined) return this.#network;
+    const network = podNetworkAt(this.#host.network, this.#index(pod));
+    if (!(await isPodNetworkWhole(this.#host.network, network))) {
+      await removePodNetwork(network, this.#host.network.bridge);
+      await createPodNetwork(this.#host.network, network);
+    }
+    this.#network = network;
+    return network;
+  }
+
+  /** Kills what runs in the network and removes it; files stay. */
+  async removeNetwork(): Promise<void> {
+    const record = this.directory.read();
+    this.#network = undefined;
+    if (record === undefined) return;
+    const { bridge } = this.#host.network;
+    await removePodNetwork({ index: record.networkIndex, namespace: `${bridge}-${record.networkIndex}` }, bridge);
+  }
+
+  /** The record is written before this returns, with no pause in between: two pods never get one index. */
+  #index(pod: Pod): number {
+    const known = this.directory.read();
+    if (known !== undefined) return known.networkIndex;
+    const used = podsOnDisk(this.#host.dataDirectory).flatMap((other) => other.read()?.networkIndex ?? []);
+    const networkIndex = freePodIndex(this.#host.network, new Set(used));
+    this.directory.write({
+      uid: pod.metadata.uid ?? '',
+      namespace: pod.metadata.namespace ?? '',
+      name: pod.metadata.name ?? '',
+      networkIndex,
+      startedAtMs: this.#host.world.clock.now(),
+    });
+    return networkIndex;
+  }
+}
+
+/** Ends what is left of a pod that the API server no longer knows. */
+export async function removeOrphan(host: PodHost, directory: PodDirectory): Promise<void> {
+  const record = directory.read();
+  if (record !== undefined) {
+    const bridge = bridgeName(host.dataDirectory);
+    await removePodNetwork({ index: record.networkIndex, namespace: `${bridge}-${record.networkIndex}` }, bridge);
+  }
+  directory.remove();
+}

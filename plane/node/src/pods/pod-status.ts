@@ -1,0 +1,185 @@
+import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '@castellan/machinery';
+import type { ContainerFacts, RunFacts } from './container-facts.js';
+import type { PodPlan } from './pod-plan.js';
+
+export interface PodObservation {
+  readonly pod: Pod;
+  readonly facts: ReadonlyMap<string, ContainerFacts>;
+  readonly plan: PodPlan;
+  /** `undefined` until the pod's network is made. */
+  readonly podIp: string | undefined;
+  readonly hostIp: string;
+  readonly startedAtMs: number;
+  readonly nowMs: number;
+  /** Set while the pod cannot be got as far as its containers: a volume that cannot be made, say. */
+  readonly problem?: string;
+}
+
+type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
+
+/** The status that the API shows for what is observed. Pure; conditions of others (PodScheduled) stay as they are. */
+export function podStatus(observation: PodObservation): PodStatus {
+  const { pod, facts, podIp, hostIp } = observation;
+  const containers = pod.spec?.containers ?? [];
+  const initContainers = pod.spec?.initContainers ?? [];
+  const phase = phaseOf(observation);
+  const statuses = containers.map((container) => containerStatus(container, facts.get(container.name), observation));
+  const initStatuses = initContainers.map((container) =>
+    containerStatus(container, facts.get(container.name), observation),
+  );
+  return {
+    phase,
+    hostIP: hostIp,
+    hostIPs: [{ ip: hostIp }],
+    ...(podIp === undefined ? {} : { podIP: podIp, podIPs: [{ ip: podIp }] }),
+    startTime: formatTime(observation.startedAtMs),
+    qosClass: pod.status?.qosClass ?? qosClass(pod),
+    conditions: conditions(observation, phase, statuses),
+    ...(initStatuses.length === 0 ? {} : { initContainerStatuses: initStatuses }),
+    containerStatuses: statuses,
+  };
+}
+
+/** RFC 3339 in whole seconds, as Kubernetes writes times. */
+export function formatTime(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** As kubelet's getPhase: Pending until every container was started once. */
+function phaseOf({ pod, facts, plan }: PodObservation): Phase {
+  if (plan.outcome !== undefined) return plan.outcome;
+  const current = (pod.spec?.containers ?? []).map(({ name }) => facts.get(name)?.current);
+  if (current.some((run) => run === undefined)) return 'Pending';
+  // A pod that is being deleted and whose containers have all ended is over, whatever its restart policy.
+  if (pod.metadata.deletionTimestamp !== undefined && current.every((run) => run?.end !== undefined)) {
+    return current.every((run) => run?.end?.exitCode === 0) ? 'Succeeded' : 'Failed';
+  }
+  return 'Running';
+}
+
+function containerStatus(
+  container: Container,
+  facts: ContainerFacts | undefined,
+  observation: PodObservation,
+): ContainerStatus {
+  const run = facts?.current;
+  const isRunning = run !== undefined && run.end === undefined;
+  const isInit = observation.pod.spec?.initContainers?.includes(container) === true;
+  const isDone = run?.end?.exitCode === 0;
+  const isReady = isInit && container.restartPolicy !== 'Always' ? isDone : isRunning && facts?.isReady === true;
+  const { state, lastState } = states(container, facts, observation);
+  return {
+    name: container.name,
+    image: run?.image ?? container.image ?? '',
+    imageID: run?.imageId ?? '',
+    ...(run === undefined ? {} : { containerID: `castellan://${run.id}` }),
+    ready: isReady,
+    started: isRunning && facts?.isStarted === true,
+    restartCount: facts?.restartCount ?? 0,
+    state,
+    lastState,
+  };
+}
+
+function states(
+  container: Container,
+  facts: ContainerFacts | undefined,
+  { plan, problem }: PodObservation,
+): Pick<Required<ContainerStatus>, 'state' | 'lastState'> {
+  const run = facts?.current;
+  const lastState = facts?.previous?.end === undefined ? {} : { terminated: terminated(facts.previous) };
+  if (run !== undefined && run.end === undefined) {
+    return { state: { running: { startedAt: formatTime(run.startedAtMs) } }, lastState };
+  }
+  const waits = facts?.waiting;
+  if (run !== undefined) {
+    const ended = { terminated: terminated(run) };
+    if (waits !== undefined)
+      return { state: { waiting: { reason: waits.reason, message: waits.message } }, lastState: ended };
+    if (!plan.backingOff.has(container.name)) return { state: ended, lastState };
+    const message = `back-off ${formatBackoff(run.backoffMs)} restarting failed container=${container.name}`;
+    return { state: { waiting: { reason: 'CrashLoopBackOff', message } }, lastState: ended };
+  }
+  if (waits !== undefined) return { state: { waiting: { reason: waits.reason, message: waits.message } }, lastState };
+  const reason = plan.isInitialized || plan.start.includes(container.name) ? 'ContainerCreating' : 'PodInitializing';
+  return { state: { waiting: { reason, ...(problem === undefined ? {} : { message: problem }) } }, lastState };
+}
+
+function terminated(run: RunFacts) {
+  const end = run.end;
+  return {
+    exitCode: end?.exitCode ?? 137,
+    reason: end?.reason ?? 'ContainerStatusUnknown',
+    ...(end?.message === undefined ? {} : { message: end.message }),
+    startedAt: formatTime(run.startedAtMs),
+    finishedAt: formatTime(end?.finishedAtMs ?? run.startedAtMs),
+    containerID: `castellan://${run.id}`,
+  };
+}
+
+function conditions(
+  { pod, podIp, plan, nowMs }: PodObservation,
+  phase: Phase,
+  statuses: readonly ContainerStatus[],
+): readonly PodCondition[] {
+  const isOver = phase === 'Succeeded' || phase === 'Failed';
+  const unready = statuses.filter(({ ready }) => !ready).map(({ name }) => name);
+  const notReady = isOver
+    ? { reason: phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }
+    : { reason: 'ContainersNotReady', message: `containers with unready status: [${unready.join(' ')}]` };
+  const areReady = !isOver && unready.length === 0;
+  const gates = (pod.spec?.readinessGates ?? []).filter(
+    ({ conditionType }) => !pod.status?.conditions?.some((c) => c.type === conditionType && c.status === 'True'),
+  );
+  const gateClosed = {
+    reason: 'ReadinessGatesNotReady',
+    message: `the status of pod readiness gate "${gates[0]?.conditionType}" is not "True"`,
+  };
+  const isReady = areReady && gates.length === 0;
+  const ours: readonly PodCondition[] = [
+    condition('PodReadyToStartContainers', podIp !== undefined),
+    condition('Initialized', plan.isInitialized, {
+      reason: 'ContainersNotInitialized',
+      message: 'containers with incomplete status: init containers have not all ended well',
+    }),
+    condition('Ready', isReady, areReady ? gateClosed : notReady),
+    condition('ContainersReady', areReady, notReady),
+  ];
+  const before = pod.status?.conditions ?? [];
+  const others = before.filter(({ type }) => !ours.some((own) => own.type === type));
+  return [...ours.map((own) => withTransition(own, before, nowMs)), ...others];
+}
+
+function condition(
+  type: string,
+  isTrue: boolean,
+  otherwise: { readonly reason?: string; readonly message?: string } = {},
+): PodCondition {
+  return isTrue ? { type, status: 'True' } : { type, status: 'False', ...otherwise };
+}
+
+function withTransition(own: PodCondition, before: readonly PodCondition[], nowMs: number): PodCondition {
+  const old = before.find(({ type }) => type === own.type);
+  const isSame = old?.status === own.status && old.lastTransitionTime !== undefined;
+  return { ...own, lastTransitionTime: isSame ? (old.lastTransitionTime ?? '') : formatTime(nowMs) };
+}
+
+function qosClass(pod: Pod): string {
+  const resources = (pod.spec?.containers ?? []).map((container) => container.resources ?? {});
+  const isGuaranteed = resources.every(({ limits = {}, requests }) =>
+    ['cpu', 'memory'].every(
+      (name) => limits[name] !== undefined && (requests?.[name] ?? limits[name]) === limits[name],
+    ),
+  );
+  if (isGuaranteed) return 'Guaranteed';
+  const isBestEffort = resources.every(
+    ({ limits = {}, requests = {} }) => Object.keys(limits).length + Object.keys(requests).length === 0,
+  );
+  return isBestEffort ? 'BestEffort' : 'Burstable';
+}
+
+/** As Go writes durations: `10s`, `2m40s`. */
+function formatBackoff(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}

@@ -1,0 +1,55 @@
+import { formatKey, keyOf, type ObjectKey, type Pod } from '@castellan/machinery';
+import { podsOnDisk } from './pod-directory.js';
+import type { PodHost } from './pod-host.js';
+import { removeOrphan } from './pod-sandbox.js';
+import { PodWorker } from './pod-worker.js';
+
+/** One worker for each pod of this node, by uid: a pod of the same name that comes after is another one. */
+export class PodWorkers {
+  readonly #host: PodHost;
+  readonly #workers = new Map<string, PodWorker>();
+  #hasSwept = false;
+
+  constructor(host: PodHost) {
+    this.#host = host;
+  }
+
+  /** What the API server has under a name now. */
+  update(key: ObjectKey, pod: Pod | undefined): void {
+    const name = formatKey(key);
+    for (const worker of this.#workers.values()) {
+      if (formatKey(keyOf(worker.pod)) === name && worker.uid !== pod?.metadata.uid) worker.update(undefined);
+    }
+    if (pod === undefined || pod.spec?.nodeName !== this.#host.nodeName) return;
+    const uid = pod.metadata.uid ?? '';
+    const known = this.#workers.get(uid);
+    if (known !== undefined) return known.update(pod);
+    const worker = new PodWorker(this.#host, pod, (ended) => this.#workers.delete(ended.uid));
+    this.#workers.set(uid, worker);
+    worker.wake();
+  }
+
+  find(key: ObjectKey): PodWorker | undefined {
+    const name = formatKey(key);
+    const found = [...this.#workers.values()].filter((worker) => formatKey(keyOf(worker.pod)) === name);
+    return found.at(-1);
+  }
+
+  /** Once, when every pod of the API server is known: what is on disk and belongs to none of them ends. */
+  async removeOrphans(uids: ReadonlySet<string>): Promise<void> {
+    if (this.#hasSwept) return;
+    this.#hasSwept = true;
+    for (const directory of podsOnDisk(this.#host.dataDirectory)) {
+      const uid = directory.uid;
+      if (uids.has(uid) || this.#workers.has(uid)) continue;
+      this.#host.log.info('removing a pod that the API server no longer has', { uid });
+      await removeOrphan(this.#host, directory);
+    }
+  }
+
+  /** Leaves all pods as they are. */
+  async close(): Promise<void> {
+    await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
+    this.#workers.clear();
+  }
+}

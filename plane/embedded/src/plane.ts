@@ -1,0 +1,202 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  type ApiServer,
+  type Certificates,
+  createApiServer,
+  ensureCertificates,
+  kubeconfigOf,
+  type NodeStreams,
+} from '@castellan/apiserver';
+import { type Client, connect } from '@castellan/client';
+import { type Keyspace, openEmbeddedKeyspace } from '@castellan/keyspace';
+import type { Log, Operator } from '@castellan/runtime';
+import type { World } from '@castellan/world';
+import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
+import { installCustomResourceDefinitions } from './install.js';
+import { startWorkers, type Workers } from './workers.js';
+
+export interface PlaneOptions {
+  /** Everything that must outlive the process: the keyspace, certificates, pods' volumes and sandbox records. */
+  readonly dataDirectory: string;
+  /** Of the API server on loopback. 0 lets the system choose. */
+  readonly port: number;
+  readonly world: World;
+  readonly log: Log;
+  /** Run the node agent, so that pods become processes. Without it pods stay Pending. */
+  readonly node: boolean;
+  readonly operators: readonly Operator[];
+  /** Called as each phase of the start ends, with the time it took. */
+  onPhase?(phase: Phase): void;
+  /** A part of the plane failed while it ran; the plane is of no further use and should be stopped. */
+  onFailure?(error: Error): void;
+}
+
+export interface Phase {
+  readonly name: string;
+  readonly ms: number;
+}
+
+export interface Plane {
+  readonly url: string;
+  readonly port: number;
+  readonly kubeconfigPath: string;
+  /** An administrator's client. */
+  readonly client: Client;
+  readonly phases: readonly Phase[];
+  /** Resolves when controllers, scheduler, node agent and operators have read what there is and work. */
+  working(): Promise<void>;
+  /** Ends all parts in reverse order. `keep` leaves pods running for the next start to adopt; `stop` ends them. */
+  stop(options: { readonly pods: 'keep' | 'stop' }): Promise<void>;
+}
+
+const host = '127.0.0.1';
+
+/**
+ * A whole control plane in this process: keyspace, API server, controllers, scheduler, node agent and operators, which
+ * meet only over the API. Resolves when the API server is ready and serves the operators' kinds; the rest starts then.
+ * When a part does not start, what was started before it is stopped, and the error says what and what to do.
+ */
+export async function startPlane(options: PlaneOptions): Promise<Plane> {
+  const { dataDirectory, world, log } = options;
+  const phases: Phase[] = [];
+  const started: Stop[] = [];
+  const phase = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const sinceMs = world.clock.monotonicNow();
+    const result = await work();
+    const ended = { name, ms: world.clock.monotonicNow() - sinceMs };
+    phases.push(ended);
+    options.onPhase?.(ended);
+    return result;
+  };
+  try {
+    await mkdir(dataDirectory, { recursive: true });
+    const addresses = await ensureAddressPlan(dataDirectory);
+    const keyspace = await phase('keyspace', () =>
+      openEmbeddedKeyspace({
+        directory: join(dataDirectory, 'keyspace'),
+        world,
+        onNotice: (notice) => log.warn(notice.message),
+      }),
+    );
+    started.push(() => keyspace.close());
+    const certificates = await phase('certificates', () => planeCertificates(dataDirectory, addresses, world));
+    const streams = new LateNodeStreams();
+    const server = await phase('API server', () => planeApiServer(options, keyspace, addresses, streams));
+    started.push(() => server.close());
+    const tls = {
+      key: certificates.serverKey,
+      certificate: certificates.serverCertificate,
+      clientCa: certificates.caCertificate,
+    };
+    const { url, port } = await server.listen({ host, port: options.port, tls });
+    const clientFor = (userAgent: string): Client => connectAsAdmin(url, certificates, world, userAgent);
+    const client = clientFor('castellan');
+    started.push(() => client.close());
+    await phase('kinds', () =>
+      installCustomResourceDefinitions(
+        client,
+        options.operators.flatMap((operator) => operator.customResourceDefinitions),
+        world,
+      ),
+    );
+    const kubeconfigPath = join(dataDirectory, 'kubeconfig');
+    await writeFile(kubeconfigPath, kubeconfigOf({ url, ...certificates }), { mode: 0o600 });
+    const workers = startWorkers({
+      ...options,
+      addresses,
+      apiServer: { host, port },
+      rootCertificate: certificates.caCertificate,
+      clientFor,
+    });
+    streams.serve(workers);
+    return {
+      url,
+      port,
+      kubeconfigPath,
+      client,
+      phases,
+      working: () => phase('controllers', () => workers.working()),
+      async stop({ pods }) {
+        await workers.stop(pods);
+        await stopAll(started, log);
+      },
+    };
+  } catch (error) {
+    await stopAll(started, log);
+    throw error;
+  }
+}
+
+type Stop = () => Promise<void>;
+
+/** The last one started ends first. One that fails to end does not keep the others from ending. */
+async function stopAll(started: Stop[], log: Log): Promise<void> {
+  for (const stop of started.splice(0).reverse()) {
+    await stop().catch((error: unknown) =>
+      log.error('a part of the plane did not stop cleanly', { error: String(error) }),
+    );
+  }
+}
+
+async function planeCertificates(dataDirectory: string, addresses: AddressPlan, world: World): Promise<Certificates> {
+  return await ensureCertificates({
+    directory: join(dataDirectory, 'pki'),
+    names: [
+      'localhost',
+      'kubernetes',
+      'kubernetes.default',
+      'kubernetes.default.svc',
+      'kubernetes.default.svc.cluster.local',
+    ],
+    addresses: [host, firstAddressOf(addresses.serviceCidr)],
+    world,
+  });
+}
+
+async function planeApiServer(
+  { world, log }: PlaneOptions,
+  keyspace: Keyspace,
+  addresses: AddressPlan,
+  nodeStreams: NodeStreams,
+): Promise<ApiServer> {
+  return await createApiServer({
+    keyspace,
+    world,
+    serviceCidr: addresses.serviceCidr,
+    nodeStreams,
+    log: (line) => log.error(line),
+  });
+}
+
+function connectAsAdmin(url: string, certificates: Certificates, world: World, userAgent: string): Client {
+  return connect(
+    {
+      server: url,
+      caCertificate: certificates.caCertificate,
+      clientCertificate: certificates.adminCertificate,
+      clientKey: certificates.adminKey,
+    },
+    { world, userAgent },
+  );
+}
+
+/** Of `10.1.16.0/20`: `10.1.16.1`, where the service `kubernetes` answers. */
+function firstAddressOf(cidr: string): string {
+  return cidr.replace(/\.\d+\/\d+$/, '.1');
+}
+
+/** The API server starts before the node agent, whose logs it serves. */
+class LateNodeStreams implements NodeStreams {
+  #workers: Workers | undefined;
+
+  serve(workers: Workers): void {
+    this.#workers = workers;
+  }
+
+  logs(...args: Parameters<NodeStreams['logs']>): ReturnType<NodeStreams['logs']> {
+    const node = this.#workers?.nodeStreams;
+    if (node === undefined) throw new Error('this plane runs no node agent (--no-node), so pods have no logs');
+    return node.logs(...args);
+  }
+}

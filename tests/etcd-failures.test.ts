@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pods } from '@castellan/machinery';
+import { waitFor } from '@castellan/world';
+import {
+  CountingWriter,
+  callEtcd,
+  clusterKey,
+  etcdClusters,
+  keysUnder,
+  memberPods,
+  seedManifest,
+  waitForMembers,
+} from './etcd-instance.js';
+import { PlaneProcess, world } from './plane-process.js';
+
+let plane: PlaneProcess;
+
+before(async () => {
+  plane = await PlaneProcess.create();
+  await plane.up();
+  const applied = await plane.kubectl(['apply', '-f', seedManifest]);
+  assert.equal(applied.code, 0, applied.stderr);
+  await waitForMembers(await plane.client(), 3);
+});
+after(async () => await plane.remove());
+
+/** The pid of the etcd process of a member, found by its arguments. */
+function etcdPid(podName: string): number {
+  const pids = readdirSync('/proc').filter((entry) => {
+    if (!/^\d+$/.test(entry)) return false;
+    try {
+      const [program, ...args] = readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0');
+      return program?.endsWith('/etcd') === true && args.includes(`--name=${podName}`);
+    } catch {
+      return false;
+    }
+  });
+  assert.equal(pids.length, 1, `one etcd process of ${podName}, found ${pids.join(' ')}`);
+  return Number(pids[0]);
+}
+
+function dataDirectoryOf(podUid: string): string {
+  const found = execFileSync('find', [plane.directory, '-type', 'd', '-name', 'member', '-path', `*${podUid}*`], {
+    encoding: 'utf8',
+  })
+    .split('\n')
+    .find((line) => line !== '');
+  assert.ok(found !== undefined, `a data directory of pod ${podUid}`);
+  return join(found, '..');
+}
+
+async function withWriter(story: () => Promise<void>): Promise<void> {
+  const client = await plane.client();
+  const writer = new CountingWriter(client);
+  try {
+    await story();
+  } finally {
+    await writer.stop();
+  }
+  const [pod] = await memberPods(client);
+  const present = await keysUnder(pod?.status?.podIP ?? '', 'counted/');
+  assert.deepEqual(
+    writer.acknowledged.filter((key) => !present.has(key)),
+    [],
+    'acknowledged and lost',
+  );
+}
+
+test('a member killed with kill -9 comes back in place with its data and its id', async () => {
+  const client = await plane.client();
+  const [victim] = await memberPods(client);
+  const name = victim?.metadata.name ?? '';
+  await withWriter(async () => {
+    const pid = etcdPid(name);
+    process.kill(pid, 'SIGKILL');
+    await waitFor(
+      world,
+      async () =>
+        (await client.get(pods, { namespace: 'default', name })).status?.containerStatuses?.[0]?.restartCount === 1,
+      { what: `container etcd of ${name} to be restarted once`, deadlineMs: 20_000 },
+    );
+    await waitForMembers(client, 3, 30_000);
+    assert.notEqual(etcdPid(name), pid);
+  });
+});
+
+test('the leader killed with kill -9: another leads, and no acknowledged write is lost', async () => {
+  const client = await plane.client();
+  const leader = (await client.get(etcdClusters, clusterKey)).status?.leader ?? '';
+  await withWriter(async () => {
+    process.kill(etcdPid(leader), 'SIGKILL');
+    await waitForMembers(client, 3, 30_000);
+  });
+});
+
+test('a deleted member pod is replaced by a new member with a new id, within 20 s', async () => {
+  const client = await plane.client();
+  const [victim] = await memberPods(client);
+  const name = victim?.metadata.name ?? '';
+  await withWriter(async () => {
+    const startedMs = world.clock.monotonicNow();
+    await client.delete(pods, { namespace: 'default', name }, { gracePeriodSeconds: 0 });
+    await waitFor(world, async () => !(await memberPods(client)).some(({ metadata }) => metadata.name === name), {
+      what: `pod ${name} to be gone`,
+      deadlineMs: 20_000,
+    });
+    await waitForMembers(client, 3, 60_000);
+    const seconds = (world.clock.monotonicNow() - startedMs) / 1000;
+    console.log(`replaced and Available again after ${seconds.toFixed(1)} s`);
+  });
+  const names = (await memberPods(client)).map(({ metadata }) => metadata.name);
+  assert.ok(!names.includes(name));
+});
+
+test('E-04: the wiped data directory of the original seed never makes a second cluster', async () => {
+  const client = await plane.client();
+  // The seed may have been replaced by the stories before: make a fresh instance, whose seed we know.
+  await client.delete(etcdClusters, clusterKey, { propagationPolicy: 'Foreground' });
+  await waitFor(
+    world,
+    async () => (await memberPods(client)).length === 0 && (await client.find(etcdClusters, clusterKey)) === undefined,
+    {
+      what: 'the first instance to be gone',
+      deadlineMs: 60_000,
+    },
+  );
+  assert.equal((await plane.kubectl(['apply', '-f', seedManifest])).code, 0);
+  const instance = await waitForMembers(client, 3);
+  const seed = (await memberPods(client)).toSorted((a, b) =>
+    (a.metadata.creationTimestamp ?? '').localeCompare(b.metadata.creationTimestamp ?? ''),
+  )[0];
+  const seedName = seed?.metadata.name ?? '';
+  const others = (await memberPods(client)).filter(({ metadata }) => metadata.name !== seedName);
+  const command = JSON.stringify(seed?.spec?.containers);
+  assert.ok(command.includes(`--initial-cluster=${seedName}=`), 'the oldest pod is the seed: it was started alone');
+  await callEtcd(others[0]?.status?.podIP ?? '', '/v3/kv/put', { key: btoa('before/wipe'), value: btoa('x') });
+
+  rmSync(dataDirectoryOf(seed?.metadata.uid ?? ''), { recursive: true, force: true });
+  process.kill(etcdPid(seedName), 'SIGKILL');
+
+  await waitFor(world, async () => !(await memberPods(client)).some(({ metadata }) => metadata.name === seedName), {
+    what: `the wiped seed ${seedName} to be replaced`,
+    deadlineMs: 90_000,
+  });
+  const healed = await waitForMembers(client, 3, 90_000);
+  assert.equal(healed.status?.clusterID, instance.status?.clusterID);
+  for (const pod of await memberPods(client)) {
+    assert.deepEqual(
+      [...(await keysUnder(pod.status?.podIP ?? '', 'before/'))],
+      ['before/wipe'],
+      pod.metadata.name ?? '',
+    );
+  }
+});

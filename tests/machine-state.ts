@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/**
+ * What a plane may leave on a machine, read from the kernel and not from our own records: tests compare it before and
+ * after. Processes are those that name `directory` in their arguments or stand in a mount of it.
+ */
+export interface MachineState {
+  readonly namespaces: readonly string[];
+  readonly links: readonly string[];
+  readonly addresses: readonly string[];
+  readonly mounts: readonly string[];
+  readonly cgroups: readonly string[];
+  readonly processes: readonly string[];
+}
+
+export function machineState(directory: string): MachineState {
+  return {
+    namespaces: lines('ip', ['netns', 'list']),
+    links: lines('ip', ['-o', 'link', 'show']).map((line) => line.split(':')[1]?.trim().split('@')[0] ?? line),
+    addresses: lines('ip', ['-o', 'addr', 'show']).map((line) => line.split(/\s+/).slice(1, 4).join(' ')),
+    mounts: readFileSync('/proc/self/mounts', 'utf8')
+      .split('\n')
+      .filter((line) => line.includes(directory) || line.includes('netns')),
+    cgroups: cgroupsOfOurs(),
+    processes: processesNaming(directory),
+  };
+}
+
+/** Asserts that nothing is there that was not there before. */
+export function assertNothingLeft(before: MachineState, after: MachineState): void {
+  const left = Object.fromEntries(
+    Object.entries(after).map(([what, list]: [string, readonly string[]]) => {
+      const known: readonly string[] = Object.entries(before).find(([name]) => name === what)?.[1] ?? [];
+      return [what, list.filter((item) => !known.includes(item))];
+    }),
+  );
+  assert.deepEqual(left, { namespaces: [], links: [], addresses: [], mounts: [], cgroups: [], processes: [] });
+}
+
+export function processesNaming(text: string): readonly string[] {
+  return readdirSync('/proc')
+    .filter((entry) => /^\d+$/.test(entry) && Number(entry) !== process.pid)
+    .flatMap((pid) => {
+      const commandLine = readQuietly(`/proc/${pid}/cmdline`).replaceAll('\0', ' ');
+      const isOurs = commandLine.includes(text) || readQuietly(`/proc/${pid}/mountinfo`).includes(text);
+      return isOurs ? [`${pid} ${commandLine}`] : [];
+    });
+}
+
+function cgroupsOfOurs(): readonly string[] {
+  return lines('find', ['/sys/fs/cgroup', '-type', 'd', '-name', '*castellan*']);
+}
+
+function lines(command: string, args: readonly string[]): readonly string[] {
+  return execFileSync(command, args, { encoding: 'utf8' })
+    .split('\n')
+    .filter((line) => line !== '');
+}
+
+/** Processes come and go while we read: what is gone reads as empty. */
+function readQuietly(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Client, connect, loadKubeconfig } from '@castellan/client';
+import { realWorld, waitFor } from '@castellan/world';
+import { assertNothingLeft, type MachineState, machineState } from './machine-state.js';
+
+export const world = realWorld();
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
+export const castellanProgram = join(repository, 'bin/castellan');
+
+export interface Finished {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end; `input` goes to its standard input. Ends it after `deadlineMs`. */
+export function run(
+  program: string,
+  args: readonly string[],
+  options: { readonly input?: string; readonly deadlineMs?: number; readonly env?: NodeJS.ProcessEnv } = {},
+): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = execFile(
+      program,
+      args,
+      {
+        encoding: 'utf8',
+        timeout: options.deadlineMs ?? 60_000,
+        maxBuffer: 64 * 1024 * 1024,
+        env: { ...process.env, ...options.env },
+      },
+      (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
+    );
+    child.stdin?.end(options.input ?? '');
+  });
+}
+
+/** The CLI as a person calls it. */
+export function castellan(args: readonly string[], options?: Parameters<typeof run>[2]): Promise<Finished> {
+  return run(process.execPath, [castellanProgram, ...args], options);
+}
+
+/** A `castellan up` in a data directory of its own, as a process that can be killed and started again. */
+export class PlaneProcess {
+  readonly directory: string;
+  readonly #before: MachineState;
+  #child: ChildProcess | undefined;
+  #output = '';
+  #client: Client | undefined;
+
+  private constructor(directory: string) {
+    this.directory = directory;
+    this.#before = machineState(directory);
+  }
+
+  static async create(): Promise<PlaneProcess> {
+    return new PlaneProcess(await mkdtemp(join(tmpdir(), 'castellan-test-')));
+  }
+
+  /** In a directory that the caller made, and removes. */
+  static async createIn(directory: string): Promise<PlaneProcess> {
+    await mkdir(directory, { recursive: true });
+    return new PlaneProcess(directory);
+  }
+
+  get kubeconfig(): string {
+    return join(this.directory, 'kubeconfig');
+  }
+
+  get pid(): number {
+    const pid = this.#child?.pid;
+    assert.ok(pid !== undefined, 'the plane is not running');
+    return pid;
+  }
+
+  get output(): string {
+    return this.#output;
+  }
+
+  /** Starts `castellan up` in the foreground and waits until its API server answers. */
+  async up(args: readonly string[] = []): Promise<void> {
+    await rm(this.kubeconfig, { force: true });
+    const child = spawn(
+      process.execPath,
+      [castellanProgram, 'up', '--data-dir', this.directory, '--port', '0', ...args],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8');
+      stream.on('data', (text: string) => {
+        this.#output += text;
+      });
+    }
+    await waitFor(world, () => child.exitCode !== null || existsSync(this.kubeconfig), {
+      what: `${this.kubeconfig} to be written`,
+      deadlineMs: 20_000,
+      everyMs: 10,
+    });
+    assert.equal(child.exitCode, null, `castellan up ended at once:\n${this.#output}`);
+    await waitFor(world, async () => (await this.kubectlRaw('/readyz').catch(() => 0)) === 200, {
+      what: '/readyz to be 200',
+      deadlineMs: 20_000,
+      everyMs: 20,
+    });
+  }
+
+  async client(): Promise<Client> {
+    this.#client ??= connect(await loadKubeconfig(this.kubeconfig), { world });
+    return this.#client;
+  }
+
+  /** As a power cut would: no handler of ours runs. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** As Ctrl-C. Resolves with the exit code. */
+  async interrupt(): Promise<number | null> {
+    return await this.#end('SIGINT');
+  }
+
+  /** `castellan down`, then asserts that nothing is left on the machine, then removes the data directory. */
+  async remove(): Promise<void> {
+    await this.#client?.close();
+    if (this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
+      await this.interrupt();
+    const down = await castellan(['down', '--data-dir', this.directory]);
+    assert.equal(down.code, 0, `castellan down failed:\n${down.stdout}${down.stderr}`);
+    this.assertNothingLeft();
+    await rm(this.directory, { recursive: true, force: true });
+  }
+
+  assertNothingLeft(): void {
+    assertNothingLeft(this.#before, machineState(this.directory));
+  }
+
+  async kubectl(
+    args: readonly string[],
+    options: { readonly program?: string; readonly input?: string } = {},
+  ): Promise<Finished> {
+    return await run(options.program ?? 'kubectl', ['--kubeconfig', this.kubeconfig, ...args], {
+      ...(options.input === undefined ? {} : { input: options.input }),
+      env: { HOME: this.directory },
+    });
+  }
+
+  async log(): Promise<string> {
+    return await readFile(join(this.directory, 'castellan.log'), 'utf8').catch(() => this.#output);
+  }
+
+  async kubectlRaw(path: string): Promise<number> {
+    const reply = await (await this.client()).request({ method: 'GET', path });
+    for await (const _ of reply.body);
+    return reply.status;
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    const child = this.#child;
+    assert.ok(child !== undefined, 'the plane was never started');
+    await this.#client?.close();
+    this.#client = undefined;
+    child.kill(signal);
+    await waitFor(world, () => child.exitCode !== null || child.signalCode !== null, {
+      what: `castellan up (pid ${child.pid}) to end after ${signal}`,
+      deadlineMs: 40_000,
+      everyMs: 10,
+    });
+    return child.exitCode;
+  }
+}

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { Client } from '@castellan/client';
 import { apiVersionOf, type ResourceType } from '@castellan/machinery';
 
@@ -16,7 +17,8 @@ export interface Discovery {
  * Every resource of the server, without subresources, by the discovery documents under /api and /apis.
  * Fails when the list of groups itself cannot be read.
  */
-export async function discover(client: Client, signal: AbortSignal): Promise<Discovery> {
+export async function discover(client: Client, stop: AbortSignal): Promise<Discovery> {
+  const signal = forManyListeners(stop);
   const groups = parseGroups(await getJson(client, '/apis', signal));
   const documents = await Promise.all(
     [{ group: '', version: 'v1' }, ...groups].map(async ({ group, version }) => {
@@ -33,6 +35,13 @@ export async function discover(client: Client, signal: AbortSignal): Promise<Dis
     resources: documents.flatMap(({ resources }) => resources),
     failed: documents.flatMap(({ failed }) => failed),
   };
+}
+
+/** The same signal, for as many requests at once as there are: Node takes more than ten listeners for a leak. */
+export function forManyListeners(signal: AbortSignal): AbortSignal {
+  const same = AbortSignal.any([signal]);
+  setMaxListeners(0, same);
+  return same;
 }
 
 async function getJson(client: Client, path: string, signal: AbortSignal): Promise<unknown> {

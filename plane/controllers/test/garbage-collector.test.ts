@@ -113,6 +113,17 @@ test('G3, G10: dependents of a kind that is not served stay; when the kind appea
   await gone(server, pods, 'etcd-0');
 });
 
+test('G10: a kind that is defined between discovery and the first list of definitions is followed', async (t) => {
+  const server = await serverWith();
+  const list = server.list.bind(server);
+  server.list = async (type, options) => {
+    if (type.plural === customResourceDefinitions.plural) server.serve(clusters);
+    return list(type, options);
+  };
+  collect(server, t);
+  await until('the new kind is watched', () => server.openWatches === 9);
+});
+
 test('G4: an owner in another namespace is told by an event and nothing is deleted while it exists', async (t) => {
   const server = await serverWith(clusters);
   const elsewhere = await server.add(clusters, { metadata: { namespace: 'other', name: 'etcd' } });
@@ -208,7 +219,7 @@ test('G9: orphaned dependents lose the reference and stay', async (t) => {
   await server.delete(clusters, { namespace: 'default', name: 'etcd' }, { propagationPolicy: 'Orphan' });
   await gone(server, clusters, 'etcd');
   const left = await server.get(pods, { namespace: 'default', name: 'etcd-0' });
-  assert.deepEqual(left.metadata.ownerReferences, []);
+  assert.equal(left.metadata.ownerReferences, undefined);
   assert.equal(left.metadata.deletionTimestamp, undefined);
 });
 

@@ -72,7 +72,8 @@ async function place(pod: Pod, nodeName: string, assumed: AssumedPods, context: 
 
 async function reportUnschedulable(pod: Pod, message: string, context: ReconcileContext): Promise<ReconcileResult> {
   const { client, events, signal, world } = context;
-  const before = pod.status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  const conditions = pod.status?.conditions ?? [];
+  const before = conditions.find(({ type }) => type === 'PodScheduled');
   if (before?.status === 'False' && before.message === message) return { requeueAfterMs: retryMs };
   const now = new Date(world.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
   const condition = {
@@ -83,7 +84,9 @@ async function reportUnschedulable(pod: Pod, message: string, context: Reconcile
     lastTransitionTime: before?.status === 'False' ? (before.lastTransitionTime ?? now) : now,
   };
   events.record(pod, { type: 'Warning', reason: 'FailedScheduling', message });
-  const patch = { type: 'strategic', body: { status: { conditions: [condition] } } } as const;
-  await client.patch(pods, keyOf(pod), patch, { subresource: 'status', signal });
+  const others = conditions.filter(({ type }) => type !== condition.type);
+  const { resourceVersion } = pod.metadata;
+  const body = { metadata: { resourceVersion }, status: { conditions: [...others, condition] } };
+  await client.patch(pods, keyOf(pod), { type: 'merge', body }, { subresource: 'status', signal });
   return { requeueAfterMs: retryMs };
 }

@@ -71,6 +71,7 @@ test('S8: a pod that cannot be placed says why, once', async () => {
   assert.deepEqual(bench.notes, [{ type: 'Warning', reason: 'FailedScheduling', message }]);
   assert.deepEqual(bench.patches, [
     {
+      metadata: { resourceVersion: '1' },
       status: {
         conditions: [
           {

@@ -156,10 +156,12 @@ function removeFinalizer(node: GraphNode, live: ObjectMeta, finalizer: string, c
 function patchMetadata(
   node: GraphNode,
   { uid, resourceVersion }: ObjectMeta,
-  change: Pick<ObjectMeta, 'ownerReferences' | 'finalizers'>,
+  change: { readonly ownerReferences?: readonly OwnerReference[]; readonly finalizers?: readonly string[] },
   { client, signal }: ExamineContext,
 ): Promise<KubernetesObject> {
-  const body = { metadata: { uid, resourceVersion, ...change } };
+  // An empty list goes as if it had never been there.
+  const fields = Object.entries(change).map(([field, list]) => [field, list.length === 0 ? null : list] as const);
+  const body = { metadata: { uid, resourceVersion, ...Object.fromEntries(fields) } };
   const type: ResourceType = node.resource;
   return client.patch(type, keyOfNode(node), { type: 'merge', body }, { signal });
 }

@@ -2,7 +2,7 @@ import { customResourceDefinitions, resourceName } from '@castellan/machinery';
 import { runReflector, WorkQueue } from '@castellan/runtime';
 import type { Cancel } from '@castellan/world';
 import type { Component, ComponentContext } from '../component.js';
-import { discover, type ServedResource } from '../discovery.js';
+import { discover, forManyListeners, type ServedResource } from '../discovery.js';
 import { AbsentOwners } from './absent-owners.js';
 import { examine } from './examine.js';
 import { isSameResource, OwnerGraph, type Suspects } from './owner-graph.js';
@@ -48,7 +48,7 @@ class GarbageCollector {
 
   constructor(context: ComponentContext, signal: AbortSignal) {
     this.#context = context;
-    this.#signal = signal;
+    this.#signal = forManyListeners(signal);
     this.#queue = new WorkQueue({ clock: context.world.clock, backoff });
   }
 
@@ -178,6 +178,8 @@ class GarbageCollector {
             for (const { metadata } of objects) this.#suspect(this.#graph.observe(resource, metadata));
             monitor.isListed = true;
             this.#openWhenListed();
+            // Definitions in the list may be younger than the discovery that led to it.
+            onEvent();
           },
           change: ({ metadata }) => {
             this.#suspect(this.#graph.observe(resource, metadata));

@@ -51,7 +51,7 @@ const podPerConfigMap: Controller<ConfigMap> = {
     if (object === undefined) return undefined;
     const desired: Pod = {
       metadata: { namespace: 'default', name: key.name, ownerReferences: [ownerReferenceFor(object, configMaps)] },
-      spec: { containers: [{ name: 'main', image: object.data?.['image'] ?? 'none' }] },
+      spec: { containers: [{ name: 'main', image: object.data?.image ?? 'none' }] },
     };
     const existing = cache.ownedBy(pods, object.metadata.uid ?? '')[0];
     await ensureObject(client, pods, desired, existing === undefined ? {} : { existing });

@@ -1,7 +1,8 @@
 import { type Client, startDeadline } from '@castellan/client';
 import { events as eventType, isStatusError, type KubernetesObject, StatusError } from '@castellan/machinery';
-import type { World } from '@castellan/world';
+import type { Cancel, World } from '@castellan/world';
 import type { EventNote, EventRecorder, Log } from '../controller.js';
+import { errorMessage } from '../error-message.js';
 import { Fifo } from '../queue/fifo.js';
 import { type EventSeries, eventOf, repeatsOf, seriesKey, sourceKey } from './event-series.js';
 
@@ -33,6 +34,7 @@ export class EventWriter {
   #wake: (() => void) | undefined;
   #isClosing = false;
   #dropped = 0;
+  #cancelLimit: Cancel | undefined;
 
   constructor(options: EventWriterOptions) {
     this.#options = options;
@@ -49,24 +51,28 @@ export class EventWriter {
 
   /** Writes until closed. */
   async run(): Promise<void> {
-    for (;;) {
+    while (!this.#stop.signal.aborted) {
       const series = this.#queue.shift();
       if (series !== undefined) await this.#write(series);
-      else if (this.#isClosing) return;
-      else {
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      }
-      if (this.#stop.signal.aborted) return;
+      else if (this.#isClosing) break;
+      else await this.#somethingQueued();
     }
+    this.#cancelLimit?.();
   }
 
-  /** Lets what is queued be written, for at most `limitMs`; nothing more is taken. Resolves at once; `run` ends then. */
-  async close(limitMs: number): Promise<void> {
+  /** Takes nothing more. `run` ends when what is queued is written, or after `limitMs`. */
+  close(limitMs: number): void {
     this.#isClosing = true;
+    this.#cancelLimit = this.#options.world.clock.after(limitMs, () =>
+      this.#stop.abort(new Error('the manager stops')),
+    );
     this.#wake?.();
-    this.#options.world.clock.after(limitMs, () => this.#stop.abort(new Error('the manager stops')));
+  }
+
+  #somethingQueued(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+    });
   }
 
   #record(component: string, about: KubernetesObject, note: EventNote): void {
@@ -133,7 +139,7 @@ export class EventWriter {
         const isFinal = error instanceof StatusError && error.code < 500 && error.code !== 429;
         if (isFinal || tries >= mostTries || this.#stop.signal.aborted) {
           this.#drop();
-          log.debug(`an event was not written: ${error instanceof Error ? error.message : String(error)}`, {
+          log.debug(`an event was not written: ${errorMessage(error)}`, {
             reason: series.note.reason,
           });
           return;

@@ -1,7 +1,14 @@
 import type { Client } from '@castellan/client';
-import { type KubernetesObject, type ObjectKey, type ResourceType, resourceName } from '@castellan/machinery';
+import {
+  isStatusError,
+  type KubernetesObject,
+  type ObjectKey,
+  type ResourceType,
+  resourceName,
+} from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { Log } from '../controller.js';
+import { errorMessage } from '../error-message.js';
 import type { Reader } from '../reader.js';
 import { Informer } from './informer.js';
 
@@ -37,8 +44,10 @@ export class InformerSet implements Reader {
       ...(namespace === undefined || !type.isNamespaced ? {} : { namespace }),
       ...(usesWatchList === undefined ? {} : { usesWatchList }),
       onProblem: (error, restMs) => {
-        const message = error instanceof Error ? error.message : String(error);
-        log.warn(`watching ${resourceName(type)}: ${message}`, { restMs: Math.round(restMs) });
+        const message = errorMessage(error);
+        // Every server forgets its history at times; the list that follows is the usual way on.
+        const level = isStatusError(error, 'Expired', 'Gone') ? 'debug' : 'warn';
+        log[level](`watching ${resourceName(type)}: ${message}`, { restMs: Math.round(restMs) });
       },
     });
     this.#byName.set(nameOf(type), informer as unknown as Informer<KubernetesObject>);

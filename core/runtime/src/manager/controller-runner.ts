@@ -1,8 +1,10 @@
 // Walk 5b/10: a change held by the informer becomes a key in this controller's queue; a worker gives it to the operator.
+
 import { type Client, startDeadline } from '@castellan/client';
 import { formatKey, isStatusError, parseKey } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { Controller, EventRecorder, Log, ReconcileResult } from '../controller.js';
+import { errorMessage } from '../error-message.js';
 import type { InformerSet } from '../informer/informer-set.js';
 import { logWith } from '../log.js';
 import { WorkQueue } from '../queue/work-queue.js';
@@ -131,7 +133,7 @@ export class ControllerRunner {
       if (deadline.isPassed) this.#deadlinesMissed += 1;
       const outcome = this.#failed(key, deadline.isPassed ? deadline.signal.reason : error, log);
       const tookMs = world.clock.monotonicNow() - startedMs;
-      this.#history.set({ ...begun, outcome, tookMs, error: messageOf(error), failures: this.#queue.failures(key) });
+      this.#history.set({ ...begun, outcome, tookMs, error: errorMessage(error), failures: this.#queue.failures(key) });
     } finally {
       deadline.dispose();
     }
@@ -152,20 +154,16 @@ export class ControllerRunner {
     } else {
       this.#queue.retry(key);
       const failures = this.#queue.failures(key);
-      this.#history.trigger(key, `retry ${failures} after: ${messageOf(error)}`);
+      this.#history.trigger(key, `retry ${failures} after: ${errorMessage(error)}`);
       // Somebody else wrote meanwhile: the usual way of things, and the retry reads what they wrote.
       if (isStatusError(error, 'Conflict')) log.debug(`reconcile lost a race: ${error.message}`);
-      else log.warn(`reconcile failed: ${messageOf(error)}`, { failures });
+      else log.warn(`reconcile failed: ${errorMessage(error)}`, { failures });
     }
     try {
       this.#options.onError?.(error, { controller: this.name, key });
     } catch (hookError) {
-      log.error(`onError failed: ${messageOf(hookError)}`);
+      log.error(`onError failed: ${errorMessage(hookError)}`);
     }
     return isTerminal ? 'terminal' : 'failed';
   }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -2,6 +2,7 @@ import { type Client, startDeadline } from '@castellan/client';
 import { isStatusError, type Lease, leases } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { Log } from '../controller.js';
+import { errorMessage } from '../error-message.js';
 
 /**
  * At most one of several processes leads, by a Lease in the API. What this does not guarantee: a leader that is suspended
@@ -48,8 +49,8 @@ export class LeaderElector {
   }
 
   /**
-   * Waits for the lease, then calls `lead` with a signal that aborts when the lease is lost or `signal` aborts. When `lead`
-   * has ended the lease is given up. Rejects with LeadershipLostError when it was lost.
+   * Waits for the lease, then calls `lead` with a signal that aborts when the lease is lost or `signal` aborts, and keeps
+   * the lease until `lead` has ended. Rejects with LeadershipLostError when it was lost.
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { log, name, identity } = this.#options;
@@ -59,13 +60,14 @@ export class LeaderElector {
     const onAbort = (): void => leading.abort(signal.reason);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    const led = lead(leading.signal).finally(() => leading.abort(new Error('leading has ended')));
+    const ending = new AbortController();
+    const kept = this.#keep(leading, ending.signal);
     try {
-      await this.#keep(leading);
-      await led;
+      await lead(leading.signal);
     } finally {
+      ending.abort(new Error('leading has ended'));
       signal.removeEventListener('abort', onAbort);
-      await this.#release();
+      await kept;
     }
     if (leading.signal.reason instanceof LeadershipLostError) throw leading.signal.reason;
   }
@@ -78,23 +80,22 @@ export class LeaderElector {
         if (await this.#tryOnce(signal)) return;
       } catch (error) {
         signal.throwIfAborted();
-        log.warn(`the lease could not be read or written: ${error instanceof Error ? error.message : String(error)}`);
+        log.warn(`the lease could not be read or written: ${errorMessage(error)}`);
       }
       await world.clock.sleep(retryMs * (1 + 0.2 * world.random.next()), signal);
     }
   }
 
-  /** Renews until `leading` aborts; aborts it when no renewal succeeded within `renewMs`. */
-  async #keep(leading: AbortController): Promise<void> {
+  /** Renews until `ending` aborts; aborts `leading` when the lease is another's, or was not renewed within `renewMs`. */
+  async #keep(leading: AbortController, ending: AbortSignal): Promise<void> {
     const { world, renewMs, retryMs, log } = this.#options;
-    let renewedMs = world.clock.monotonicNow();
-    while (!leading.signal.aborted) {
-      await world.clock.sleep(retryMs, leading.signal).catch(() => undefined);
-      if (leading.signal.aborted) return;
-      const leftMs = renewMs - (world.clock.monotonicNow() - renewedMs);
-      const attemptMs = world.clock.monotonicNow();
-      const deadline = startDeadline(world.clock, Math.max(0, leftMs), 'the lease to be renewed', leading.signal);
+    const { clock } = world;
+    for (let renewedMs = clock.monotonicNow(); !ending.aborted; ) {
+      await clock.sleep(retryMs, ending).catch(() => undefined);
+      const attemptMs = clock.monotonicNow();
+      const deadline = startDeadline(clock, renewMs - (attemptMs - renewedMs), 'the lease to be renewed', ending);
       try {
+        if (ending.aborted) return;
         if (!(await this.#tryOnce(deadline.signal))) {
           const holder = this.#observed?.lease.spec?.holderIdentity ?? 'nobody';
           leading.abort(new LeadershipLostError(`the lease is held by ${holder}`));
@@ -102,12 +103,11 @@ export class LeaderElector {
         }
         renewedMs = attemptMs;
       } catch (error) {
-        if (leading.signal.aborted) return;
-        log.warn(`the lease was not renewed: ${error instanceof Error ? error.message : String(error)}`);
-        if (world.clock.monotonicNow() - renewedMs >= renewMs) {
-          leading.abort(new LeadershipLostError(`the lease could not be renewed for ${renewMs / 1_000} s`));
-          return;
-        }
+        if (ending.aborted) return;
+        log.warn(`the lease was not renewed: ${errorMessage(error)}`);
+        if (clock.monotonicNow() - renewedMs < renewMs) continue;
+        leading.abort(new LeadershipLostError(`the lease could not be renewed for ${renewMs / 1_000} s`));
+        return;
       } finally {
         deadline.dispose();
       }
@@ -189,8 +189,8 @@ export class LeaderElector {
     return { holderIdentity: identity, leaseDurationSeconds: Math.ceil(leaseMs / 1_000), renewTime: nowText };
   }
 
-  /** So that a successor need not wait for the lease to run out. Nothing is lost when it fails: then it runs out. */
-  async #release(): Promise<void> {
+  /** Gives the lease up, so that a successor need not wait for it to run out; when that fails, it runs out. */
+  async release(): Promise<void> {
     const { client, world, identity, namespace, name, log } = this.#options;
     const deadline = startDeadline(world.clock, 5_000, 'the lease to be given up');
     try {
@@ -206,7 +206,7 @@ export class LeaderElector {
         }
       }
     } catch (error) {
-      log.warn(`the lease was not given up: ${error instanceof Error ? error.message : String(error)}`);
+      log.warn(`the lease was not given up: ${errorMessage(error)}`);
     } finally {
       deadline.dispose();
       this.#observed = undefined;

@@ -66,6 +66,7 @@ class ControllerManager implements Manager {
   readonly #events: EventWriter;
   readonly #runners: readonly ControllerRunner[];
   readonly #ready = deferred();
+  #elector: LeaderElector | undefined;
   #isStarted = false;
   #isReady = false;
   #isLeader = false;
@@ -122,8 +123,9 @@ class ControllerManager implements Manager {
     await parts.watch(this.#main(parts));
     this.#ready.reject(parts.errors[0] ?? new Error('the manager was stopped before its caches were complete'));
     caches.abort(new Error('the manager stops'));
-    await this.#events.close(eventFlushMs);
+    this.#events.close(eventFlushMs);
     await Promise.all([...informers, events]);
+    await this.#elector?.release();
     parts.end();
   }
 
@@ -133,8 +135,8 @@ class ControllerManager implements Manager {
     this.#isReady = true;
     this.#ready.resolve();
     if (leaderElection === undefined) return this.#reconcile(parts);
-    const elector = new LeaderElector({ ...leaderElection, client, world, log });
-    await elector.run((leading) => this.#reconcile(parts, leading), parts.signal);
+    this.#elector = new LeaderElector({ ...leaderElection, client, world, log });
+    await this.#elector.run((leading) => this.#reconcile(parts, leading), parts.signal);
   }
 
   async #synced(signal: AbortSignal): Promise<void> {

@@ -1,35 +1,34 @@
 import { Fifo } from './fifo.js';
 
-/** A key that may be given out. Entries that became void are left in place and passed over. */
-export interface ReadyEntry {
-  readonly key: string;
+/** A place in line. One that became void is left where it is and passed over. */
+export interface Place {
   readonly readyAtMs: number;
-  isAt(priority: number): boolean;
+  isVoid: boolean;
 }
 
 /** Keys to be given out: highest priority first, first in first out within one, and none waits for ever. */
-export class ReadyKeys<Entry extends ReadyEntry> {
+export class ReadyKeys<P extends Place> {
   readonly #maxWaitMs: number;
-  readonly #levels = new Map<number, Fifo<Entry>>();
+  readonly #levels = new Map<number, Fifo<P>>();
   #priorities: number[] = [];
   #tookAged = false;
 
-  /** An entry of low priority that waited longer than `maxWaitMs` is given out before others, every second time. */
+  /** A place of low priority that waited longer than `maxWaitMs` is given out before others, every second time. */
   constructor(maxWaitMs: number) {
     this.#maxWaitMs = maxWaitMs;
   }
 
-  push(entry: Entry, priority: number): void {
+  push(place: P, priority: number): void {
     let level = this.#levels.get(priority);
     if (level === undefined) {
       level = new Fifo();
       this.#levels.set(priority, level);
       this.#priorities = [...this.#levels.keys()].sort((a, b) => b - a);
     }
-    level.push(entry);
+    level.push(place);
   }
 
-  shift(nowMs: number): Entry | undefined {
+  shift(nowMs: number): P | undefined {
     const aged = this.#tookAged || this.#priorities.length < 2 ? undefined : this.#agedLevel(nowMs);
     this.#tookAged = aged !== undefined;
     if (aged !== undefined) return this.#levels.get(aged)?.shift();
@@ -46,11 +45,11 @@ export class ReadyKeys<Entry extends ReadyEntry> {
     });
   }
 
-  /** The first valid entry of a level, once the void ones before it are dropped. */
-  #head(priority: number): Entry | undefined {
+  /** The first valid place of a level, once the void ones before it are dropped. */
+  #head(priority: number): P | undefined {
     const level = this.#levels.get(priority);
     let head = level?.peek();
-    while (head !== undefined && !head.isAt(priority)) {
+    while (head?.isVoid === true) {
       level?.shift();
       head = level?.peek();
     }

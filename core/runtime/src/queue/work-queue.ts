@@ -1,7 +1,7 @@
 import type { Cancel, Clock } from '@castellan/world';
 import { type BackoffOptions, KeyedBackoff } from './backoff.js';
 import { DelayHeap } from './delay-heap.js';
-import { type ReadyEntry, ReadyKeys } from './ready-keys.js';
+import { type Place, ReadyKeys } from './ready-keys.js';
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
@@ -36,7 +36,7 @@ export class WorkQueue {
   readonly #observer: QueueObserver;
   readonly #backoff: KeyedBackoff;
   readonly #entries = new Map<string, Entry>();
-  readonly #ready: ReadyKeys<Entry>;
+  readonly #ready: ReadyKeys<EntryPlace>;
   readonly #delays = new DelayHeap();
   readonly #takers: ((key: string | undefined) => void)[] = [];
   readonly #drainers: (() => void)[] = [];
@@ -67,6 +67,11 @@ export class WorkQueue {
     return this.#delayedCount;
   }
 
+  /** Keys and times that take memory. */
+  get heldCount(): number {
+    return this.#entries.size + this.#delays.size;
+  }
+
   /** Has `key` run as soon as may be. Adding a key that is waiting raises its priority, and never lowers it. */
   add(key: string, priority = 0): void {
     if (this.#state !== 'open') return;
@@ -75,7 +80,10 @@ export class WorkQueue {
     if (entry.pending === 'ready') {
       if (priority <= entry.priority) return;
       entry.priority = priority;
-      if (!entry.isRunning) this.#ready.push(entry, priority);
+      if (entry.place !== undefined) {
+        entry.place.isVoid = true;
+        this.#stand(entry);
+      }
       return;
     }
     if (entry.pending === 'delayed') this.#delayedCount -= 1;
@@ -129,7 +137,6 @@ export class WorkQueue {
     if (this.#state === 'closed') return Promise.resolve(undefined);
     const key = this.#giveOut();
     if (key !== undefined) return Promise.resolve(key);
-    if (this.#state === 'draining' && this.#runningCount === 0) return Promise.resolve(undefined);
     return new Promise((resolve) => this.#takers.push(resolve));
   }
 
@@ -144,7 +151,7 @@ export class WorkQueue {
     this.#endDrain();
   }
 
-  /** Takes no more keys; resolves when all that were waiting, running or added again while running are done. */
+  /** Takes no more keys and drops delayed ones; resolves when all that wait, run or are to run once more are done. */
   drain(): Promise<void> {
     if (this.#state === 'open') {
       this.#state = 'draining';
@@ -185,16 +192,22 @@ export class WorkQueue {
 
   #offer(entry: Entry): void {
     if (this.#state === 'closed') return;
-    this.#ready.push(entry, entry.priority);
+    this.#stand(entry);
     this.#readyCount += 1;
     const taker = this.#takers.shift();
     if (taker !== undefined) taker(this.#giveOut());
   }
 
+  #stand(entry: Entry): void {
+    entry.place = { entry, readyAtMs: entry.readyAtMs, isVoid: false };
+    this.#ready.push(entry.place, entry.priority);
+  }
+
   #giveOut(): string | undefined {
     const nowMs = this.#clock.monotonicNow();
-    const entry = this.#ready.shift(nowMs);
+    const entry = this.#ready.shift(nowMs)?.entry;
     if (entry === undefined) return undefined;
+    entry.place = undefined;
     entry.pending = 'none';
     entry.isRunning = true;
     entry.takenAtMs = nowMs;
@@ -251,7 +264,11 @@ export class WorkQueue {
   }
 }
 
-class Entry implements ReadyEntry {
+interface EntryPlace extends Place {
+  readonly entry: Entry;
+}
+
+class Entry {
   readonly key: string;
   priority: number;
   pending: 'none' | 'ready' | 'delayed' = 'none';
@@ -259,13 +276,11 @@ class Entry implements ReadyEntry {
   dueMs = 0;
   readyAtMs = 0;
   takenAtMs = 0;
+  /** Where it stands in line; none while a worker has it. */
+  place: EntryPlace | undefined;
 
   constructor(key: string, priority: number) {
     this.key = key;
     this.priority = priority;
-  }
-
-  isAt(priority: number): boolean {
-    return this.pending === 'ready' && !this.isRunning && this.priority === priority;
   }
 }

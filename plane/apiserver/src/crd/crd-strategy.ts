@@ -5,7 +5,12 @@ import { servedVersions } from './custom-resources.js';
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-export const customResourceDefinitionStrategy: Strategy = {
+/** `onMarked` is called with the name of each definition that is to go once its objects are gone. */
+export function customResourceDefinitionStrategy(onMarked: (name: string) => void): Strategy {
+  return { ...strategy, afterMarked: ({ metadata }) => onMarked(metadata.name ?? '') };
+}
+
+const strategy: Strategy = {
   withDefaults: (object) => {
     const spec = record(object.spec);
     const names = record(spec.names);

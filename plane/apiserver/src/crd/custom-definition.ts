@@ -1,5 +1,5 @@
 import { type ApiObject, at, list, record, records, text } from '../json.js';
-import { nameAndAge } from '../registry/define.js';
+import { nameAndAge } from '../printers/cells.js';
 import { allVerbs, type ResourceDefinition, type SubresourceDefinition } from '../registry/resource.js';
 import type { ScalePaths } from '../request/scale.js';
 import { customColumns } from './custom-columns.js';
@@ -39,6 +39,7 @@ export function customDefinition(crd: ApiObject, version: string): ResourceDefin
     isCustom: true,
     columns: columns.length === 0 ? nameAndAge : customColumns(columns),
     schema,
+    schemaRevision: `${crd.metadata.uid}/${crd.metadata.generation}`,
     ...scaleOf(versionSpec),
     fromStorage: (stored) => {
       const known = views.get(stored);

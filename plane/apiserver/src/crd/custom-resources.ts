@@ -42,6 +42,15 @@ export class CustomResources {
     return this.resource(name, source, type.version);
   }
 
+  /** The first served version of a definition, while it is there. */
+  async anyVersion(name: string): Promise<Resource | undefined> {
+    const { cache, layout } = this.crds.store;
+    await cache.fresh();
+    const source = cache.get(layout.prefix + name);
+    const [version] = source === undefined ? [] : servedVersions(source);
+    return source === undefined || version === undefined ? undefined : this.resource(name, source, version);
+  }
+
   async definitions(): Promise<readonly ResourceDefinition[]> {
     const { cache, layout } = this.crds.store;
     await cache.fresh();

@@ -5,11 +5,13 @@ import { mediaRanges, negotiate } from '../request/negotiation.js';
 import { aggregatedDiscovery } from './aggregated.js';
 import { type ApiGroup, groupsOf } from './groups.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.js';
+import { serveOpenApi } from './openapi.js';
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 export async function serveDiscovery(server: Server, exchange: Exchange, path: string): Promise<boolean> {
   const [, root = '', first, second, ...rest] = path.split('/');
+  if (root === 'openapi') return serveOpenApi(server, exchange, path);
   if (path === '/') {
     await exchange.reply.object(200, { paths: await rootPaths(server) });
     return true;
@@ -67,6 +69,6 @@ async function rootPaths(server: Server): Promise<readonly string[]> {
   const versions = groups.flatMap(({ name, versions }) =>
     name === '' ? [] : [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)],
   );
-  const fixed = ['/healthz', '/livez', '/readyz', '/version'];
+  const fixed = ['/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
   return ['/api', '/api/v1', '/apis', ...versions.sort(), ...fixed];
 }

@@ -20,11 +20,14 @@ export function tableOf(definition: ResourceDefinition, objects: readonly ApiObj
     columnDefinitions: withoutColumns ? [] : definition.columns.map(columnDefinition),
     rows: objects.map((object) => ({
       cells: definition.columns.map((column) => column.cell(object, nowMs)),
-      ...(includeObject === 'None'
-        ? {}
-        : { object: includeObject === 'Object' ? object : partialMetadata(object, version) }),
+      object: rowObject(object, includeObject, version),
     })),
   };
+}
+
+function rowObject(object: ApiObject, include: string, version: string): unknown {
+  if (include === 'None') return null;
+  return include === 'Object' ? object : partialMetadata(object, version);
 }
 
 function columnDefinition({ name, type, format, description, priority }: Column) {

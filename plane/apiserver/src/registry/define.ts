@@ -1,5 +1,4 @@
-import { age, nameOf } from '../printers/cells.js';
-import { type Column, column } from '../printers/column.js';
+import { nameAndAge } from '../printers/cells.js';
 import { allVerbs, type ResourceDefinition } from './resource.js';
 
 type Required = 'version' | 'kind' | 'plural' | 'isNamespaced';
@@ -10,14 +9,6 @@ export const statusSubresource = (kind: string) => ({
   kind,
   verbs: ['get', 'patch', 'update'] as const,
 });
-
-/** Objects without columns of their own show their name and when they were made. */
-export const fallbackColumns: readonly Column[] = [
-  column('Name', nameOf, { format: 'name' }),
-  column('Created At', (object) => object.metadata.creationTimestamp ?? '', { type: 'date' }),
-];
-
-export const nameAndAge: readonly Column[] = [column('Name', nameOf, { format: 'name' }), column('Age', age)];
 
 /** A row of the table of kinds with everything that it leaves unsaid. */
 export function define(row: KindRow): ResourceDefinition {
@@ -36,7 +27,7 @@ export function define(row: KindRow): ResourceDefinition {
     requiresVersionOnUpdate: false,
     returnsDeleted: false,
     isCustom: false,
-    columns: fallbackColumns,
+    columns: nameAndAge,
     ...row,
   };
 }

@@ -54,6 +54,8 @@ export interface ResourceDefinition {
   readonly scale?: ScalePaths;
   /** OpenAPI v3 schema of the kind; absent: any object. */
   readonly schema?: unknown;
+  /** Changes whenever `schema` does (custom resources). */
+  readonly schemaRevision?: string;
   /** Between this version and what is stored. Absent: the same. */
   fromStorage?(object: ApiObject): ApiObject;
   toStorage?(object: ApiObject): ApiObject;

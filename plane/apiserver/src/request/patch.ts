@@ -1,6 +1,13 @@
-import { applyJsonPatch, applyMergePatch, StatusError } from '@castellan/machinery';
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  mergeRulesOf,
+  StatusError,
+} from '@castellan/machinery';
 import { badRequest } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord } from '../json.js';
+import type { ResourceDefinition } from '../registry/resource.js';
 import { mediaTypeOf, readText } from './body.js';
 import { checkFields } from './field-validation.js';
 import type { ResourceExchange } from './resource-handler.js';
@@ -20,8 +27,9 @@ export async function readPatch(exchange: ResourceExchange): Promise<(current: A
   const { request, resource, reply } = exchange;
   const { definition } = resource;
   const type = mediaTypeOf(request);
-  const apply = Object.hasOwn(patchTypes, type) ? patchTypes[type] : undefined;
-  if (apply === undefined) throw unsupportedPatch();
+  const types = patchTypesOf(definition);
+  const apply = Object.hasOwn(types, type) ? types[type] : undefined;
+  if (apply === undefined) throw unsupportedPatch(Object.keys(types));
   const patch = parsePatch(await readText(request));
   return (current) => {
     const patched = apply(current, patch);
@@ -34,6 +42,16 @@ export async function readPatch(exchange: ResourceExchange): Promise<(current: A
   };
 }
 
+/** Only built-in kinds say which of their lists are merged by which key. */
+function patchTypesOf(definition: ResourceDefinition): Readonly<Record<string, PatchFunction>> {
+  if (definition.isCustom) return patchTypes;
+  return {
+    ...patchTypes,
+    'application/strategic-merge-patch+json': (document, patch) =>
+      applyStrategicMergePatch(document, patch, mergeRulesOf(definition)),
+  };
+}
+
 function parsePatch(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -42,10 +60,9 @@ function parsePatch(text: string): unknown {
   }
 }
 
-function unsupportedPatch(): StatusError {
-  const types = Object.keys(patchTypes).join(', ');
+function unsupportedPatch(types: readonly string[]): StatusError {
   return StatusError.of(
     'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${types}`,
+    `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
   );
 }

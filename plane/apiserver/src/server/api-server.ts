@@ -1,5 +1,6 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
+import { DefinitionCleanup } from '../crd/cleanup.js';
 import { customResourceDefinitionStrategy } from '../crd/crd-strategy.js';
 import { CustomResources } from '../crd/custom-resources.js';
 import { at, text } from '../json.js';
@@ -63,11 +64,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     configMap: configMapStrategy,
     secret: secretStrategy,
     persistentVolumeClaim: persistentVolumeClaimStrategy,
-    customResourceDefinition: customResourceDefinitionStrategy,
+    customResourceDefinition: customResourceDefinitionStrategy((name) => cleanup.begin(name)),
   };
   const registry: Registry = new Registry({ keyspace, world, strategies });
   const crds = registry.builtin('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
-  registry.serveCustom(new CustomResources({ keyspace, world, crds }));
+  const custom = new CustomResources({ keyspace, world, crds });
+  registry.serveCustom(custom);
+  const context = { world, isDryRun: false, userName: 'system:apiserver' };
+  const cleanup: DefinitionCleanup = new DefinitionCleanup({ crds, custom, context, log });
   let isReady = false;
   const server: Server = {
     keyspace,
@@ -79,6 +83,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...(log === undefined ? {} : { log }),
   };
   await createSystemObjects(server, addresses.first);
+  await cleanup.resume();
   isReady = true;
   const listeners = new Set<Listener>();
 

@@ -1,4 +1,4 @@
-import { type ApiObject, record, text, without } from '../json.js';
+import { type ApiObject, without } from '../json.js';
 
 /** Names of one field in core/v1 and in events.k8s.io/v1. Source: the conversion of the two Event types. */
 const renamed: readonly (readonly [core: string, events: string])[] = [
@@ -26,9 +26,4 @@ function convert(object: ApiObject, apiVersion: string, names: readonly (readonl
   const moved = names.filter(([from]) => Object.hasOwn(object, from)).map(([from, to]) => [to, object[from]] as const);
   const rest = without(object, ...names.map(([from]) => from));
   return { ...rest, apiVersion, metadata: object.metadata, ...Object.fromEntries(moved) };
-}
-
-/** Who reported an event, in either form. */
-export function reporterOf(event: ApiObject): string {
-  return text(record(event.source).component) ?? text(event.reportingComponent) ?? '';
 }

@@ -1,0 +1,84 @@
+import type { ApiObject } from '../json.js';
+import { deleteObject } from '../registry/delete.js';
+import type { Resource } from '../registry/resource.js';
+import type { WriteContext } from '../registry/strategy.js';
+import { cleanupFinalizer } from './crd-strategy.js';
+import type { CustomResources } from './custom-resources.js';
+
+/**
+ * Empties what a deleted CustomResourceDefinition defined: its objects are deleted, and once their own finalizers have
+ * let all of them go, the definition goes too.
+ */
+export class DefinitionCleanup {
+  private readonly crds: Resource;
+  private readonly custom: CustomResources;
+  private readonly context: WriteContext;
+  private readonly log: (line: string) => void;
+  private readonly inProgress = new Set<string>();
+
+  constructor(options: {
+    crds: Resource;
+    custom: CustomResources;
+    context: WriteContext;
+    log: ((line: string) => void) | undefined;
+  }) {
+    this.crds = options.crds;
+    this.custom = options.custom;
+    this.context = options.context;
+    this.log = options.log ?? (() => {});
+  }
+
+  /** Goes on with what a stopped server left, and with every definition that is deleted from now on. */
+  async resume(): Promise<void> {
+    const { cache, layout } = this.crds.store;
+    await cache.fresh();
+    for (const { object } of cache.list(layout.prefix)) {
+      if (object.metadata.deletionTimestamp !== undefined) this.begin(object.metadata.name ?? '');
+    }
+  }
+
+  /** Call when a definition was marked as deleted. */
+  begin(name: string): void {
+    if (this.inProgress.has(name)) return;
+    this.inProgress.add(name);
+    this.clean(name)
+      .catch((error: unknown) => {
+        this.log(`cannot remove the objects of ${name}: ${error instanceof Error ? error.message : String(error)}`);
+      })
+      .finally(() => this.inProgress.delete(name));
+  }
+
+  private async clean(name: string): Promise<void> {
+    const resource = await this.custom.anyVersion(name);
+    if (resource !== undefined) await this.removeObjects(resource);
+    const { store } = this.crds;
+    await store.storage.guaranteedUpdate(store.layout.prefix + name, (crd) => {
+      const finalizers = (crd.metadata.finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer);
+      const object: ApiObject = { ...crd, metadata: { ...crd.metadata, finalizers } };
+      return finalizers.length === 0 ? { type: 'delete', object } : { type: 'put', object };
+    });
+  }
+
+  private async removeObjects(resource: Resource): Promise<void> {
+    const { cache, layout } = resource.store;
+    await cache.fresh();
+    for (const { object } of cache.list(layout.prefix)) {
+      const { namespace, name = '', deletionTimestamp } = object.metadata;
+      if (deletionTimestamp === undefined) await deleteObject(resource, { namespace, name }, {}, this.context);
+    }
+    if (cache.list(layout.prefix).length === 0) return;
+    await new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (cache.list(layout.prefix).length > 0) return;
+        unlisten();
+        resolve();
+      };
+      const unlisten = cache.listen({
+        onAdvance: check,
+        onEnd: () =>
+          reject(new Error('the server stopped, or the definition changed, while objects with finalizers were left')),
+      });
+      check();
+    });
+  }
+}

@@ -8,7 +8,7 @@ import { type EtcdAdmin, etcdAdmin } from './admin/etcd-admin.js';
 import { type EtcdCluster, type EtcdClusterStatus, etcdClusters } from './api/etcd-cluster.js';
 import { desiredOf } from './desired.js';
 import { eventsOf } from './events.js';
-import { ClusterMemory } from './memory.js';
+import { ClusterMemory, sayRefusal } from './memory.js';
 import type { EtcdStep } from './observation.js';
 import { observe, type Sighting } from './observe.js';
 import { lookAgainMs, planEtcdCluster } from './plan.js';
@@ -80,11 +80,20 @@ async function carryOut(
     tools.log.info('step done', fields);
     return decision;
   } catch (error) {
-    if (error instanceof EtcdRefusedError) memory.noteRefusal(error.refusal, error.message);
-    else if (!(error instanceof EtcdUnreachableError) && !isStatusError(error, 'Conflict', 'NotFound')) throw error;
-    tools.log.debug('step not done', { ...fields, error: error.message });
-    return { kind: 'wait', reason: error.message, afterMs: lookAgainMs.soon };
+    const reason = whyLater(error);
+    if (reason === undefined) throw error;
+    if (error instanceof EtcdRefusedError) memory.noteRefusal(error);
+    tools.log.debug('step not done', { ...fields, error: reason });
+    return { kind: 'wait', reason, afterMs: lookAgainMs.soon };
   }
+}
+
+/** The reason to look again later, where that is all that is needed after this error. */
+function whyLater(error: unknown): string | undefined {
+  if (error instanceof EtcdRefusedError) return sayRefusal(error);
+  // Whether it was carried out will be observed.
+  if (error instanceof EtcdUnreachableError) return error.message;
+  return isStatusError(error, 'Conflict', 'NotFound') ? error.message : undefined;
 }
 
 /** Only what changed, and only over the status that was read: a latched cluster ID is never lost to an old copy. */

@@ -31,3 +31,11 @@ export type {
 } from './observation.js';
 export { etcdOperator } from './operator.js';
 export { etcdPlanner, planEtcdCluster } from './plan.js';
+export {
+  type EtcdForecast,
+  type EtcdForecastStep,
+  type ExistingEtcdCluster,
+  forecastEtcdCluster,
+  type PlanFileOptions,
+  planEtcdClusterFile,
+} from './plan-file.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '@castellan/world';
-import type { Refusal } from './admin/errors.js';
+import type { EtcdRefusedError, Refusal } from './admin/errors.js';
 import type { EtcdObservation } from './observation.js';
 
 /** etcd refuses to add a member until all voters have been connected for this long (its `HealthInterval`). */
@@ -9,6 +9,15 @@ const headStartMs = 300;
 /** After a refusal. Also how long a learner that etcd calls out of sync is taken to be so. */
 const retryMs = 400;
 
+const notConnectedLongEnough = `etcd refuses a change until all members have been connected for ${connectedMs / 1000} s`;
+
+/** Why a step was not done, where etcd's own words need explaining. */
+export function sayRefusal(error: EtcdRefusedError): string {
+  if (error.refusal === 'unhealthyCluster') return notConnectedLongEnough;
+  if (error.refusal === 'learnerNotReady') return "the learner's log is not close enough to the leader's yet";
+  return error.message;
+}
+
 /**
  * What one operator process knows of one cluster and writes down nowhere: since when each member answers, and what etcd
  * last refused. It only saves useless attempts; losing it costs one refused call.
@@ -17,7 +26,7 @@ export class ClusterMemory {
   readonly #clock: Clock;
   readonly #answersSince = new Map<string, number>();
   #isFirstLook = true;
-  #refusal: { readonly refusal: Refusal; readonly text: string; readonly atMs: number } | undefined;
+  #refusal: { readonly refusal: Refusal; readonly reason: string; readonly atMs: number } | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -32,8 +41,8 @@ export class ClusterMemory {
     if (memberIds.length > 0) this.#isFirstLook = false;
   }
 
-  noteRefusal(refusal: Refusal, text: string): void {
-    this.#refusal = { refusal, text, atMs: this.#clock.monotonicNow() };
+  noteRefusal(error: EtcdRefusedError): void {
+    this.#refusal = { refusal: error.refusal, reason: sayRefusal(error), atMs: this.#clock.monotonicNow() };
   }
 
   /** Set while etcd would refuse an addition, or did so a moment ago. */
@@ -41,13 +50,10 @@ export class ClusterMemory {
     const now = this.#clock.monotonicNow();
     const youngest = Math.max(...this.#answersSince.values());
     const forMs = Math.ceil(youngest + connectedMs - headStartMs - now);
-    if (forMs > 0) {
-      const reason = `etcd refuses a change until all members have been connected for ${connectedMs / 1000} s`;
-      return { reason, forMs };
-    }
+    if (forMs > 0) return { reason: notConnectedLongEnough, forMs };
     const refused = this.#recentRefusal(now);
     if (refused === undefined || refused.refusal === 'learnerNotReady') return undefined;
-    return { reason: `${refused.text}; asking again shortly`, forMs: retryMs };
+    return { reason: refused.reason, forMs: retryMs };
   }
 
   /** etcd itself said a moment ago that the learner is behind. */

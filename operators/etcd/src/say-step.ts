@@ -10,7 +10,7 @@ export function sayStep(step: EtcdStep): string {
     case 'createSeed':
       return `create the seed ${step.name}`;
     case 'latchCluster':
-      return `record the cluster ID ${step.clusterId}`;
+      return 'record the ID of the cluster';
     case 'sealSeed':
       return `seal the seed ${step.name}: from now on it starts as existing`;
     case 'addLearner':

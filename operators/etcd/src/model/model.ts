@@ -38,7 +38,7 @@ function observe(state: EtcdState, nameOf: (serial: number) => string): EtcdObse
       const initialState = slot.isNew ? 'new' : 'existing';
       const { name, pod: phase } = slot;
       const isReady = phase === 'running';
-      pods.push({ name, uid: name, phase, isReady, initialState, age: index, note: phase });
+      pods.push({ name, uid: name, phase, isReady, initialState, age: index, note: notes[phase] });
     }
     if (slot.member === 'none') continue;
     const isLearner = slot.member === 'learner';
@@ -70,6 +70,13 @@ function observe(state: EtcdState, nameOf: (serial: number) => string): EtcdObse
     pause: state.isSettling ? settling : undefined,
   };
 }
+
+const notes = {
+  starting: 'its pod is being set up',
+  running: 'etcd runs and does not answer yet',
+  terminating: 'its pod is being deleted',
+  dead: 'etcd exits as soon as it starts',
+} as const;
 
 const settling = { reason: 'etcd allows no change until all voters have been connected for 5 s', forMs: 5000 };
 

@@ -1,0 +1,146 @@
+import type { Client } from '@castellan/client';
+import { type Pod, pods, services } from '@castellan/machinery';
+import { type Decision, forecast } from '@castellan/runtime';
+import { type EtcdCluster, type EtcdMemberStatus, etcdClusters } from './api/etcd-cluster.js';
+import { desiredOf } from './desired.js';
+import { etcdModel } from './model/model.js';
+import { type EtcdState, emptyState, type QuorumCount, quorumIn, type Slot } from './model/state.js';
+import { clientServiceName } from './names.js';
+import type { EtcdStep, PodView } from './observation.js';
+import { etcdPlanner } from './plan.js';
+import { viewPod } from './pod-view.js';
+import { sayStep } from './say-step.js';
+
+/** What would be done for an EtcdCluster if nothing went wrong, step by step. */
+export interface EtcdForecast {
+  readonly steps: readonly EtcdForecastStep[];
+  /** How it ends: `settled`, or `blocked` with what a person must do. */
+  readonly end: Decision<EtcdStep>;
+}
+
+export interface EtcdForecastStep {
+  /** From 1. */
+  readonly number: number;
+  readonly action: string;
+  readonly reason: string;
+  /** Voters right after the step, how many of them are up, and how many must be. */
+  readonly quorum: QuorumCount;
+  /** What is waited for after the step, in order. */
+  readonly thenWaits: readonly string[];
+}
+
+/** The cluster as the API server knows it now; absent for one that is yet to be created. */
+export interface ExistingEtcdCluster {
+  readonly cluster: EtcdCluster;
+  readonly pods: readonly Pod[];
+  readonly serviceNames: readonly string[];
+  readonly nowMs: number;
+}
+
+/**
+ * What `castellan plan -f` prints for an EtcdCluster manifest: the planner that the operator runs, over the model that
+ * it is explored with. Future pods are numbered; their real names will end in ten random characters.
+ */
+export function forecastEtcdCluster(manifest: EtcdCluster, existing?: ExistingEtcdCluster): EtcdForecast {
+  const { name } = manifest.metadata;
+  const desired = desiredOf(manifest);
+  const model = etcdModel({ nameOf: (serial) => `${name}-${serial + 1}` });
+  const state = existing === undefined ? emptyState : stateOf(existing);
+  const { entries, end } = forecast({ planner: etcdPlanner, model, desired, state });
+  const steps = entries.map(({ number, step, reason, after, thenWaits }) => ({
+    number,
+    action: sayStep(step),
+    reason,
+    quorum: quorumIn(after),
+    thenWaits,
+  }));
+  return { steps, end };
+}
+
+export interface PlanFileOptions {
+  /** The document as read from the file. */
+  readonly manifest: unknown;
+  /** Where the cluster may be already; without it, it is planned from nothing. */
+  readonly client?: Client;
+  readonly namespace?: string;
+  readonly nowMs: number;
+  readonly signal?: AbortSignal;
+}
+
+/** As `forecastEtcdCluster`, with what there is read from the API server. Throws when the manifest is no EtcdCluster. */
+export async function planEtcdClusterFile(options: PlanFileOptions): Promise<EtcdForecast> {
+  const { client, nowMs, signal } = options;
+  const manifest = parseEtcdCluster(options.manifest);
+  const { name = '', namespace = options.namespace ?? 'default' } = manifest.metadata;
+  const read = signal === undefined ? {} : { signal };
+  const cluster = await client?.find(etcdClusters, { namespace, name }, read);
+  if (client === undefined || cluster === undefined) return forecastEtcdCluster(manifest);
+  const [podList, serviceList] = await Promise.all([
+    client.list(pods, { namespace, labelSelector: `etcd_cluster=${name}`, ...read }),
+    client.list(services, { namespace, labelSelector: `etcd_cluster=${name}`, ...read }),
+  ]);
+  const isOwned = ({ metadata }: Pod) => metadata.ownerReferences?.some(({ uid }) => uid === cluster.metadata.uid);
+  const serviceNames = serviceList.items.map(({ metadata }) => metadata.name ?? '');
+  return forecastEtcdCluster(manifest, { cluster, pods: podList.items.filter(isOwned), serviceNames, nowMs });
+}
+
+function parseEtcdCluster(document: unknown): EtcdCluster {
+  const { kind, metadata, spec } = isRecord(document) ? document : {};
+  if (kind !== etcdClusters.kind)
+    throw new Error(`kind is ${JSON.stringify(kind)}; this plans an ${etcdClusters.kind}`);
+  if (!isRecord(metadata) || typeof metadata.name !== 'string') throw new Error('metadata.name is missing');
+  if (!isRecord(spec)) throw new Error('spec is missing; it needs at least size');
+  // What else may be wrong with the spec, the planner says as it would in the status.
+  return { ...(document as object), metadata, spec: spec as unknown as EtcdCluster['spec'] };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The model's state, as far as the API server knows it: members are those that the operator last saw. */
+function stateOf({ cluster, pods: found, serviceNames, nowMs }: ExistingEtcdCluster): EtcdState {
+  const name = cluster.metadata.name ?? '';
+  const members = cluster.status?.memberDetails ?? [];
+  const views = found.map((pod, age) => viewPod(pod, age, nowMs));
+  const strays = views.filter((pod) => !members.some((member) => member.name === pod.name));
+  const slots = [
+    ...members.map((member) =>
+      memberSlot(
+        member,
+        views.find((pod) => pod.name === member.name),
+      ),
+    ),
+    ...strays.map((pod) => slotOf('none', pod.name, pod)),
+  ];
+  return {
+    hasPeerService: serviceNames.includes(name),
+    hasClientService: serviceNames.includes(clientServiceName(name)),
+    isLatched: cluster.status?.clusterID !== undefined,
+    clusters: cluster.status?.clusterID === undefined ? 0 : 1,
+    slots,
+    leader: members.find(({ role }) => role === 'leader')?.name,
+    isSettling: false,
+    serial: slots.length,
+  };
+}
+
+function memberSlot(member: EtcdMemberStatus, pod: PodView | undefined): Slot {
+  if (member.role !== 'learner') return slotOf('voter', member.name, pod);
+  // A learner that does not answer has probably not joined yet.
+  const slot = slotOf('learner', member.name, pod);
+  return { ...slot, isStarted: member.isHealthy, hasData: slot.hasData && member.isHealthy };
+}
+
+function slotOf(member: Slot['member'], name: string, pod: PodView | undefined): Slot {
+  return {
+    name,
+    member,
+    isStarted: member !== 'none',
+    pod: pod?.phase ?? 'none',
+    isNew: pod?.initialState === 'new',
+    hasData: pod !== undefined && pod.phase !== 'dead',
+    log: 'behind',
+    isOutdated: false,
+  };
+}

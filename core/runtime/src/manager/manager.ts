@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type Client, startDeadline, unlessAborted } from '@castellan/client';
 import { resourceName } from '@castellan/machinery';
 import type { World } from '@castellan/world';
@@ -190,6 +191,8 @@ class Parts {
 
   constructor(parent: AbortSignal) {
     this.#parent = parent;
+    // Every worker of every controller listens to it: Node takes more than ten listeners for a leak.
+    setMaxListeners(0, this.#stop.signal);
     parent.addEventListener('abort', this.#onParentAbort, { once: true });
     if (parent.aborted) this.#onParentAbort();
   }

@@ -199,7 +199,7 @@ test('a container outlives the kill of its agent, and the next agent learns how 
     };
     writeFileSync(
       agent,
-      `import { ContainerProcess, type ContainerUser } from ${JSON.stringify(new URL('../src/sandbox/container-process.js', import.meta.url).href)};
+      `import { ContainerProcess } from ${JSON.stringify(new URL('../src/sandbox/container-process.js', import.meta.url).href)};
        await ContainerProcess.start(${JSON.stringify({ ...launch, command: ['/bin/sh', '-c', 'mkfifo /tmp/gate; echo up; read line </tmp/gate; exit 5'] })});
        process.kill(process.pid, 'SIGKILL');`,
     );

@@ -8,6 +8,7 @@ import { isSuspended, type RunRecord } from './pod-directory.js';
 /** Kubernetes keeps at most this much of a termination message. */
 const messageLimit = 4096;
 const startErrorCode = 128;
+const launchers = ['bwrap', 'nsenter', 'setpriv'];
 const unknownCode = 137;
 
 /** One start of a container: its record and its process, and how it ended. */
@@ -62,12 +63,10 @@ export class ContainerRun {
     return { ...common, exitCode, reason, ...this.#message() };
   }
 
-  /** bubblewrap's or nsenter's own complaint, when the program never got to run. */
+  /** The last word of whoever was to start the program, when it never got to run. */
   #startError(): string | undefined {
-    const lines = logTail(this.logPath).trimEnd().split('\n');
-    const line = lines.at(-1) ?? '';
-    if (!this.process.wasCreated()) return line === '' ? 'the sandbox could not be made' : line;
-    return line.startsWith('bwrap: execvp ') ? line.slice('bwrap: '.length) : undefined;
+    const line = logTail(this.logPath).trimEnd().split('\n').at(-1) ?? '';
+    return launchers.some((name) => line.startsWith(`${name}: `)) ? line : undefined;
   }
 
   #message(): { readonly message?: string } {

@@ -32,7 +32,7 @@ export async function resolveEnvironment(
     for (const [key, value] of Object.entries(textsOf(data))) environment.set(`${from.prefix ?? ''}${key}`, value);
   }
   for (const variable of container.env ?? []) {
-    const value = await valueOf(variable, container, sources, environment);
+    const value = await variableValue(variable, container, sources, environment);
     if (value !== undefined) environment.set(variable.name, value);
   }
   return Object.fromEntries(environment);
@@ -50,7 +50,7 @@ export function expand(
   });
 }
 
-async function valueOf(
+async function variableValue(
   variable: EnvVar,
   container: Container,
   sources: EnvironmentSources,

@@ -119,24 +119,24 @@ function listDirectory(path: string): readonly string[] {
 function isPodRecord(value: unknown): value is PodRecord {
   return (
     isObject(value) &&
-    typeof value['uid'] === 'string' &&
-    typeof value['namespace'] === 'string' &&
-    typeof value['name'] === 'string' &&
-    typeof value['networkIndex'] === 'number' &&
-    typeof value['startedAtMs'] === 'number'
+    typeof value.uid === 'string' &&
+    typeof value.namespace === 'string' &&
+    typeof value.name === 'string' &&
+    typeof value.networkIndex === 'number' &&
+    typeof value.startedAtMs === 'number'
   );
 }
 
 function isRunRecord(value: unknown): value is RunRecord {
   return (
     isObject(value) &&
-    typeof value['container'] === 'string' &&
-    typeof value['number'] === 'number' &&
-    typeof value['image'] === 'string' &&
-    typeof value['imageId'] === 'string' &&
-    typeof value['startedAtMs'] === 'number' &&
-    typeof value['backoffMs'] === 'number' &&
-    Array.isArray(value['cgroups'])
+    typeof value.container === 'string' &&
+    typeof value.number === 'number' &&
+    typeof value.image === 'string' &&
+    typeof value.imageId === 'string' &&
+    typeof value.startedAtMs === 'number' &&
+    typeof value.backoffMs === 'number' &&
+    Array.isArray(value.cgroups)
   );
 }
 

@@ -23,7 +23,10 @@ export class PodWorkers {
     if (pod === undefined || pod.spec?.nodeName !== this.#host.nodeName) return;
     const uid = pod.metadata.uid ?? '';
     const known = this.#workers.get(uid);
-    if (known !== undefined) return known.update(pod);
+    if (known !== undefined) {
+      known.update(pod);
+      return;
+    }
     const worker = new PodWorker(this.#host, pod, (ended) => this.#workers.delete(ended.uid));
     this.#workers.set(uid, worker);
     worker.wake();

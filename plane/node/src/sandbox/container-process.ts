@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { capabilities } from './capabilities.js';
 import { namespacePath } from './pod-network.js';
 import {
@@ -61,6 +62,10 @@ printf '%s\\n' "$stat" >"$directory/process"
 printf '%s\\n' "$?" >"$directory/exit"
 `;
 
+/** A container is made within some 15 ms; a machine that takes longer than all looks is not waited for. */
+const lookForStartMs = 2;
+const looksForStart = 1_000;
+
 /** One start of a container, running or ended. It lives in its own session and outlives the plane. */
 export class ContainerProcess {
   readonly directory: string;
@@ -71,7 +76,7 @@ export class ContainerProcess {
     this.#networkNamespace = networkNamespace;
   }
 
-  /** Returns when the supervisor runs; that the program itself could not be started shows as an exit. */
+  /** Returns when the container is made, or could not be: that shows as an exit, with the reason in the log. */
   static async start(launch: ContainerLaunch): Promise<ContainerProcess> {
     const { directory } = launch;
     const root: RootFileSystem = { ...launch.root, layer: join(directory, 'layer') };
@@ -96,7 +101,9 @@ export class ContainerProcess {
     } finally {
       closeSync(log);
     }
-    return new ContainerProcess(directory, launch.networkNamespace);
+    const container = new ContainerProcess(directory, launch.networkNamespace);
+    await container.#madeOrExited();
+    return container;
   }
 
   /** Takes over what an earlier process of the plane started. */
@@ -149,14 +156,19 @@ export class ContainerProcess {
     }
   }
 
-  /** Whether bubblewrap got as far as making the container: if not, the log says why. */
-  wasCreated(): boolean {
-    return (this.#read('info') ?? '').includes('child-pid');
-  }
-
   /** Whether a supervisor ever ran: if not, the plane ended between its record and the start. */
   wasSupervised(): boolean {
     return this.#read('process') !== undefined || this.#supervisor() !== undefined;
+  }
+
+  async #madeOrExited(): Promise<void> {
+    for (
+      let look = 0;
+      look < looksForStart && this.mainProcess() === undefined && this.#exit() === undefined;
+      look += 1
+    ) {
+      await sleep(lookForStartMs);
+    }
   }
 
   #supervisor(): ProcessIdentity | undefined {

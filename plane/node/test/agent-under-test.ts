@@ -1,0 +1,136 @@
+import { type Container, type ContainerStatus, events, type Pod, type PodSpec, pods } from '@castellan/machinery';
+import { createLog, createManager } from '@castellan/runtime';
+import { realWorld } from '@castellan/world';
+import { createNodeAgent, type NodeAgent } from '../src/index.js';
+import { until } from './machine.js';
+import { SimulatedCluster } from './simulated-cluster.js';
+
+export interface AgentUnderTest {
+  readonly cluster: SimulatedCluster;
+  readonly agent: NodeAgent;
+  pod(name: string): Promise<Pod | undefined>;
+  /** Waits until the pod is as `condition` wants it; the failure shows the pod's status. */
+  podThat(name: string, what: string, condition: (pod: Pod) => boolean): Promise<Pod>;
+  podGone(name: string): Promise<void>;
+  /** Waits until the log of the container `main` is this. */
+  logIs(
+    name: string,
+    expected: string,
+    options?: { readonly previous?: boolean; readonly tailLines?: number },
+  ): Promise<void>;
+  /** `REASON message` of each event about an object. */
+  eventsOf(name: string): Promise<readonly string[]>;
+  stop(how: 'keep' | 'stop'): Promise<void>;
+}
+
+const silent = { write: () => undefined, world: realWorld() };
+
+/** An agent with a manager over a simulated cluster, on the real machine. */
+export async function startAgent(
+  directory: string,
+  options: { readonly cluster?: SimulatedCluster; readonly withServices?: boolean } = {},
+): Promise<AgentUnderTest> {
+  const cluster = options.cluster ?? new SimulatedCluster();
+  const world = realWorld();
+  const log = createLog(process.env.CASTELLAN_TEST_LOG === undefined ? silent : { write: console.error, world });
+  const agent = createNodeAgent({
+    client: cluster,
+    world,
+    log,
+    dataDirectory: directory,
+    nodeName: 'node-a',
+    podCidr: '10.244.64.0/24',
+    ...(options.withServices === true ? { serviceCidr: '10.244.128.0/20' } : {}),
+    apiServer: { host: '127.0.0.1', port: 1 },
+  });
+  await agent.start();
+  const abort = new AbortController();
+  const manager = createManager({ client: cluster, world, log, controllers: agent.controllers });
+  const running = manager.run(abort.signal);
+  await manager.ready();
+  const find = (name: string) => cluster.find(pods, { namespace: 'default', name });
+  return {
+    cluster,
+    agent,
+    pod: find,
+    async podThat(name, what, condition) {
+      try {
+        return await until(`pod ${name} ${what}`, async () => {
+          const pod = await find(name);
+          return pod !== undefined && condition(pod) ? pod : undefined;
+        });
+      } catch (error) {
+        const status = JSON.stringify((await find(name))?.status, null, 1);
+        throw new Error(`${error instanceof Error ? error.message : error}; its status is ${status}`);
+      }
+    },
+    async podGone(name) {
+      await until(`pod ${name} to be gone`, async () => (await find(name)) === undefined);
+    },
+    async logIs(name, expected, { previous = false, tailLines } = {}) {
+      const request = {
+        namespace: 'default',
+        pod: name,
+        container: 'main',
+        follow: false,
+        previous,
+        timestamps: false,
+      };
+      const all = { ...request, ...(tailLines === undefined ? {} : { tailLines }) };
+      let last = '';
+      const isThere = async () => {
+        const chunks: Uint8Array[] = [];
+        for await (const chunk of agent.logs(all, AbortSignal.timeout(5_000))) chunks.push(chunk);
+        last = Buffer.concat(chunks).toString('utf8');
+        return last === expected;
+      };
+      await until(`the log of ${name} to be ${JSON.stringify(expected)}`, isThere, 5_000).catch((error: Error) => {
+        throw new Error(`${error.message}; it is ${JSON.stringify(last)}`);
+      });
+    },
+    async eventsOf(name) {
+      const { items } = await cluster.list(events);
+      return items
+        .filter(({ involvedObject }) => involvedObject.name === name)
+        .map(({ reason, message }) => `${reason} ${message}`);
+    },
+    async stop(how) {
+      abort.abort();
+      await running;
+      await agent.stop({ pods: how });
+    },
+  };
+}
+
+export function shellPod(
+  name: string,
+  script: string,
+  rest: Partial<PodSpec> & { readonly main?: Partial<Container> } = {},
+): Pod {
+  const { main, ...spec } = rest;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', labels: { app: name } },
+    spec: {
+      nodeName: 'node-a',
+      terminationGracePeriodSeconds: 3,
+      containers: [{ name: 'main', image: 'busybox:1.28', command: ['/bin/sh', '-c', script], ...main }],
+      ...spec,
+    },
+  };
+}
+
+export function isReady(pod: Pod): boolean {
+  return conditionOf(pod, 'Ready') === 'True';
+}
+
+export function conditionOf(pod: Pod, type: string): string | undefined {
+  return pod.status?.conditions?.find((condition) => condition.type === type)?.status;
+}
+
+/** Of the container `main`; as if it had never been started while the pod has no status. */
+export function mainStatus(pod: Pod): ContainerStatus {
+  const none = { name: 'main', image: '', imageID: '', ready: false, restartCount: 0 };
+  return pod.status?.containerStatuses?.find(({ name }) => name === 'main') ?? none;
+}

@@ -1,3 +1,7 @@
+export { type ApplyOptions, applyPatch } from './apply/apply-patch.js';
+export type { FieldManagerOptions } from './apply/field-manager.js';
+export { builtInTypes, type FieldTypes, type ListKey, typesOfResource, untyped } from './apply/field-types.js';
+export { trackUpdate } from './apply/track-update.js';
 export {
   type ConfigMap,
   type Container,

@@ -6,6 +6,7 @@ import { type KeyspaceNotice, load } from './disk/load.js';
 import { realFileSystem } from './disk/real-file-system.js';
 import { defaultLogLimits, type LogLimits, Rewriter } from './disk/rewriter.js';
 import { SegmentedLog } from './disk/segmented-log.js';
+import { KeyspaceError, KeyspaceFailedError } from './errors.js';
 import type { Keyspace } from './keyspace.js';
 import type { Committer } from './mvcc/committer.js';
 import { KeyspaceState } from './mvcc/keyspace-state.js';
@@ -27,10 +28,18 @@ export interface EmbeddedKeyspaceOptions {
  * effect. SPEC.md K10 to K17 say what it promises when things go wrong.
  *
  * Fails with `KeyspaceLockedError` when a live process has the directory open, `DamagedLogError` when acknowledged
- * writes may be missing, and with the error of `node:fs` when the directory cannot be made, read or written.
+ * writes may be missing, and `KeyspaceFailedError` when the directory cannot be made, read or written.
  */
 export async function openEmbeddedKeyspace(options: EmbeddedKeyspaceOptions): Promise<Keyspace> {
   const directory = resolve(options.directory);
+  try {
+    return await open(directory, options);
+  } catch (error) {
+    throw error instanceof KeyspaceError ? error : new KeyspaceFailedError(directory, error);
+  }
+}
+
+async function open(directory: string, options: EmbeddedKeyspaceOptions): Promise<Keyspace> {
   const { fileSystem = realFileSystem, onNotice = () => undefined } = options;
   await fileSystem.makeDirectory(directory);
   const unlock = await fileSystem.lock(directory);

@@ -71,7 +71,7 @@ export class KeyspaceFailedError extends KeyspaceError {
     cause: unknown,
   ) {
     super(
-      `the keyspace in ${directory} takes no more writes, because writing to its disk failed (${messageOf(cause)}); ` +
+      `the keyspace in ${directory} takes no more writes, because its disk failed (${messageOf(cause)}); ` +
         `${isDiskFull(cause) ? 'free space on that disk' : 'check that disk'} and start again: every acknowledged write is there`,
       { cause },
     );

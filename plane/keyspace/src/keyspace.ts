@@ -22,7 +22,7 @@ export interface Keyspace {
   /**
    * One compare-and-write: when the key's modification revision equals `ifRevision` (0: the key is absent), the write is
    * made; otherwise nothing changes and the result holds what is there. Resolves when the write is durable; until then
-   * no read and no watch shows it. `value` belongs to the keyspace from then on and must not be changed.
+   * no read and no watch shows it. A copy of `value` is kept; it must not change before the promise resolves.
    * Fails with `KeyspaceFailedError` once the storage has failed (disk full, fsync error): nothing more is written then.
    */
   put(key: string, value: Uint8Array, options: PutOptions): Promise<WriteResult>;

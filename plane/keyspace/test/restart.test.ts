@@ -21,6 +21,25 @@ function withDirectory(run: (directory: string) => Promise<void>) {
 }
 
 test(
+  'K10: values of all sizes, larger than what is read at once too, are the same after a restart',
+  withDirectory(async (directory) => {
+    const world = realWorld();
+    const sizes = [0, 1, 100, 16_384, 16_385, 65_536, 1_048_555, 1_048_576, 3_000_000, 2, 500_000, 700_000, 1_000_000];
+    const before = await openEmbeddedKeyspace({ directory, world });
+    for (const [index, size] of sizes.entries()) {
+      await before.put(`/${index}`, Buffer.alloc(size, `${index} and so on`), { ifRevision: 0 });
+    }
+    await before.close();
+    const after = await openEmbeddedKeyspace({ directory, world });
+    for (const [index, size] of sizes.entries()) {
+      const { keyValue } = await after.get(`/${index}`);
+      assert.ok(keyValue !== undefined && Buffer.alloc(size, `${index} and so on`).equals(keyValue.value), `/${index}`);
+    }
+    await after.close();
+  }),
+);
+
+test(
   'K16: a lease survives a restart, then has its full TTL again, and its name is never given twice',
   withDirectory(async (directory) => {
     const world = simulatedWorld(1);

@@ -146,7 +146,7 @@ export class SimulatedDisk {
 function readable(inode: Inode): ReadableFile {
   return {
     sizeBytes: inode.current.length,
-    read: async (position, length) => Buffer.from(inode.current.subarray(position, position + length)),
+    read: async (position, into) => inode.current.copy(into, 0, position),
     close: async () => undefined,
   };
 }

@@ -98,10 +98,10 @@ export class ByteReader {
     return this.#buffer.toString('utf8', start, this.#position);
   }
 
-  /** A copy: a part of the buffer would keep the whole of it in memory for as long as the value lives. */
+  /** The bytes are those of the buffer that is read: copy them before it is used again. */
   data(): Buffer {
     const start = this.#skip(this.number());
-    return Buffer.from(this.#buffer.subarray(start, this.#position));
+    return this.#buffer.subarray(start, this.#position);
   }
 
   double(): number {

@@ -1,51 +1,55 @@
-import { link, readFile, rename, unlink, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, truncate, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { KeyspaceLockedError } from '../errors.js';
-
-/** A process that starts takes over the lock of a dead one; so many times another may be faster. */
-const ATTEMPTS = 5;
 
 /** So that openings in one process do not share a draft. */
 let drafts = 0;
 
 /**
- * Takes `directory` for this process by a file that names its pid and start time, and gives the function that releases
- * it. The lock of a process that is gone, or whose pid now belongs to another process, is taken over.
- * It holds among processes that see the same pids: not between pid namespaces, nor machines that share a disk.
+ * Takes `directory` for this process, and gives the function that releases it. It holds among processes that see the
+ * same pids: not between pid namespaces, nor machines that share a disk.
+ *
+ * The lock is the highest of the files `lock.1`, `lock.2`, …; it names a pid and its start time, or is empty when it was
+ * released. Who finds it released, or its process gone, makes the next one: a file can be made only once, so one of
+ * several wins. The highest is never removed or taken over itself; so nobody can remove a lock that was taken meanwhile.
  */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
-  const path = join(directory, 'lock');
   const ours = `${process.pid} ${await startTimeOf(process.pid)}\n`;
-  const draft = join(directory, `lock.${process.pid}.${drafts++}.draft`);
-  for (let attempt = 1; ; attempt++) {
-    const holder = await readIfPresent(path);
-    if (holder !== undefined) {
-      const pid = Number.parseInt(holder, 10);
-      if ((await isAlive(pid, holder)) || attempt === ATTEMPTS) throw new KeyspaceLockedError(directory, pid);
-      await removeIfUnchanged(path, holder, `${draft}.stale`);
-    }
-    // A link appears whole or not at all, and only when there is none.
+  const draft = join(directory, `lock.draft.${process.pid}.${drafts++}`);
+  for (;;) {
+    const highest = Math.max(0, ...(await lockNumbers(directory)));
+    const holder = (await readIfPresent(lockPath(directory, highest))) ?? '';
+    const pid = Number.parseInt(holder, 10);
+    if (await isAlive(pid, holder)) throw new KeyspaceLockedError(directory, pid);
+    const path = lockPath(directory, highest + 1);
+    // A link appears with all that the file holds, and only where there is none.
     await writeFile(draft, ours, { mode: 0o600 });
-    const isTaken = await isDone(link(draft, path), 'EEXIST');
+    const isMade = await isDone(link(draft, path), 'EEXIST');
     await unlink(draft);
-    if (isTaken) {
-      return async () => {
-        if ((await readIfPresent(path)) === ours) await unlink(path);
-      };
+    if (!isMade) continue;
+    const numbers = await lockNumbers(directory);
+    if (Math.max(...numbers) > highest + 1) {
+      // We slept while others took and released it, and removed the file that ours has taken the place of.
+      await unlink(path);
+      continue;
     }
+    for (const number of numbers) if (number <= highest) await isDone(unlink(lockPath(directory, number)), 'ENOENT');
+    return () => truncate(path);
   }
+}
+
+async function lockNumbers(directory: string): Promise<readonly number[]> {
+  const names = await readdir(directory);
+  return names.flatMap((name) => (/^lock\.\d+$/.test(name) ? [Number(name.slice('lock.'.length))] : []));
+}
+
+function lockPath(directory: string, number: number): string {
+  return join(directory, `lock.${number}`);
 }
 
 async function isAlive(pid: number, holder: string): Promise<boolean> {
   if (!Number.isInteger(pid) || pid <= 0) return false;
   return holder === `${pid} ${await startTimeOf(pid)}\n`;
-}
-
-/** Removes the lock only if it still is the one that was read: another process may have taken it over by now. */
-async function removeIfUnchanged(path: string, holder: string, aside: string): Promise<void> {
-  if (!(await isDone(rename(path, aside), 'ENOENT'))) return;
-  if ((await readIfPresent(aside)) !== holder) await isDone(link(aside, path), 'EEXIST');
-  await unlink(aside);
 }
 
 /** In clock ticks since boot, with the boot's identity; `gone` when there is no such process. */

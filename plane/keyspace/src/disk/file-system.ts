@@ -19,8 +19,8 @@ export interface KeyspaceFileSystem {
 
 export interface ReadableFile {
   readonly sizeBytes: number;
-  /** Fewer bytes than asked for only at the end of the file. */
-  read(position: number, length: number): Promise<Buffer>;
+  /** Fills `into` from `position` on and gives the number of bytes: fewer than it has room for only at the file's end. */
+  read(position: number, into: Buffer): Promise<number>;
   close(): Promise<void>;
 }
 

@@ -25,18 +25,18 @@ export function sealFrame(frame: Buffer, sequence: number): void {
 
 export type FrameCheck =
   | { readonly state: 'whole'; readonly sequence: number; readonly lengthBytes: number; readonly payload: Buffer }
-  /** More bytes are needed to tell: the frame is this long. */
-  | { readonly state: 'short'; readonly lengthBytes: number }
+  /** More bytes are needed to tell. */
+  | { readonly state: 'short' }
   | { readonly state: 'broken'; readonly reason: string };
 
 /** What begins at `offset` of `bytes`. */
 export function checkFrame(bytes: Buffer, offset: number): FrameCheck {
   const available = bytes.length - offset;
-  if (available < FRAME_HEADER_BYTES) return { state: 'short', lengthBytes: FRAME_HEADER_BYTES };
+  if (available < FRAME_HEADER_BYTES) return { state: 'short' };
   if (MAGIC.compare(bytes, offset, offset + MAGIC.length) !== 0)
     return { state: 'broken', reason: 'no frame begins here' };
   const lengthBytes = FRAME_HEADER_BYTES + bytes.readUInt32LE(offset + 4);
-  if (available < lengthBytes) return { state: 'short', lengthBytes };
+  if (available < lengthBytes) return { state: 'short' };
   const frame = bytes.subarray(offset, offset + lengthBytes);
   if (frame.readUInt32LE(16) !== checksumOf(frame)) return { state: 'broken', reason: 'the checksum does not match' };
   return {

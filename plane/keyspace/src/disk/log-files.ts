@@ -6,7 +6,7 @@ import { join } from 'node:path';
  *     000003.snapshot   the state before segment 3
  *     000003.log        segment 3: what was written from there on
  *     000004.log        segment 4, to which writes are appended now
- *     lock              who has the directory open
+ *     lock.7            who has the directory open
  *     000005.tmp        a snapshot that is being written, or was when the process stopped
  */
 export interface LogFiles {

@@ -1,9 +1,8 @@
 import { DamagedLogError } from '../errors.js';
+import { ChunkReader } from './chunk-reader.js';
 import type { ReadableFile } from './file-system.js';
 import { checkFrame, holdsLaterFrame } from './frame.js';
 import { type LogRecord, readRecords } from './record-codec.js';
-
-const CHUNK_BYTES = 4 * 1024 * 1024;
 
 export interface FramesRead {
   readonly nextSequence: number;
@@ -22,34 +21,33 @@ export interface FrameSource {
 /** Gives every record of a file's whole frames to `onRecord`, and says where and why it stopped. */
 export async function readFrames(source: FrameSource, onRecord: (record: LogRecord) => void): Promise<FramesRead> {
   const { path, file } = source;
+  const chunks = new ChunkReader(file);
   let sequence = source.firstSequence;
+  /** Where in the file the first byte is that is not yet taken. */
   let position = 0;
-  let wanted = CHUNK_BYTES;
-  while (position < file.sizeBytes) {
-    const chunk = await file.read(position, wanted);
-    wanted = CHUNK_BYTES;
-    let offset = 0;
-    while (offset < chunk.length) {
-      const check = checkFrame(chunk, offset);
-      const at = position + offset;
-      if (check.state === 'short' && at + check.lengthBytes <= file.sizeBytes) {
-        wanted = Math.max(CHUNK_BYTES, check.lengthBytes);
-        break;
+  try {
+    let rest: Buffer = Buffer.alloc(0);
+    for (let bytes = await chunks.next(rest); bytes !== undefined; bytes = await chunks.next(rest)) {
+      let offset = 0;
+      while (offset < bytes.length) {
+        const check = checkFrame(bytes, offset);
+        if (check.state === 'short') break;
+        if (check.state === 'broken') return { nextSequence: sequence, endBytes: position, broken: check.reason };
+        if (check.sequence !== sequence) {
+          throw new DamagedLogError(path, position, `frame ${check.sequence} stands where frame ${sequence} belongs`);
+        }
+        applyPayload(path, position, check.payload, onRecord);
+        sequence++;
+        offset += check.lengthBytes;
+        position += check.lengthBytes;
       }
-      if (check.state !== 'whole') {
-        const broken = check.state === 'short' ? 'a frame is cut short' : check.reason;
-        return { nextSequence: sequence, endBytes: at, broken };
-      }
-      if (check.sequence !== sequence) {
-        throw new DamagedLogError(path, at, `frame ${check.sequence} stands where frame ${sequence} belongs`);
-      }
-      applyPayload(path, at, check.payload, onRecord);
-      sequence++;
-      offset += check.lengthBytes;
+      rest = bytes.subarray(offset);
     }
-    position += offset;
+    const end = { nextSequence: sequence, endBytes: position };
+    return rest.length === 0 ? end : { ...end, broken: 'a frame is cut short' };
+  } finally {
+    await chunks.close();
   }
-  return { nextSequence: sequence, endBytes: position };
 }
 
 /**
@@ -57,8 +55,9 @@ export async function readFrames(source: FrameSource, onRecord: (record: LogReco
  * is whole, the broken one was durable once and something else has damaged it.
  */
 export async function isTornEnd(file: ReadableFile, { endBytes, nextSequence }: FramesRead): Promise<boolean> {
-  const rest = await file.read(endBytes, file.sizeBytes - endBytes);
-  return !holdsLaterFrame(rest, nextSequence);
+  const rest = Buffer.alloc(file.sizeBytes - endBytes);
+  const length = await file.read(endBytes, rest);
+  return !holdsLaterFrame(rest.subarray(0, length), nextSequence);
 }
 
 function applyPayload(path: string, offset: number, payload: Buffer, onRecord: (record: LogRecord) => void): void {

@@ -44,15 +44,14 @@ async function openForReading(path: string): Promise<ReadableFile> {
   const { size } = await handle.stat();
   return {
     sizeBytes: size,
-    async read(position, length) {
-      const wanted = Math.max(0, Math.min(length, size - position));
-      const buffer = Buffer.allocUnsafeSlow(wanted);
-      for (let filled = 0; filled < wanted; ) {
-        const { bytesRead } = await handle.read(buffer, filled, wanted - filled, position + filled);
-        if (bytesRead === 0) return buffer.subarray(0, filled);
+    async read(position, into) {
+      let filled = 0;
+      while (filled < into.length) {
+        const { bytesRead } = await handle.read(into, filled, into.length - filled, position + filled);
+        if (bytesRead === 0) break;
         filled += bytesRead;
       }
-      return buffer;
+      return filled;
     },
     close: () => handle.close(),
   };

@@ -73,7 +73,7 @@ export function writeRecord(writer: ByteWriter, record: LogRecord): void {
   }
 }
 
-/** Throws a RangeError for what this version of the program cannot read. */
+/** Values are parts of `payload`. Throws a RangeError for what this version of the program cannot read. */
 export function* readRecords(payload: Buffer): Iterable<LogRecord> {
   const reader = new ByteReader(payload);
   while (!reader.isAtEnd) yield readRecord(reader);

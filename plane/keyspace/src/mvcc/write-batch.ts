@@ -65,7 +65,7 @@ export class WriteBatch {
       return { isWritten: false, revision: this.#revision, ...(present && { present }) };
     }
     // Deleting what is absent, as expected, changes nothing and so adds no revision, as in etcd.
-    if (change.value !== undefined || present !== undefined) this.#change([change]);
+    if (change.value !== undefined || present !== undefined) this.#change([owned(change)]);
     return { isWritten: true, revision: this.#revision, ...(present && { previous: present }) };
   }
 
@@ -95,6 +95,17 @@ export interface Change {
   readonly key: string;
   readonly value?: Uint8Array;
   readonly lease?: LeaseId;
+}
+
+/**
+ * With a value in memory of its own: that of the caller may be part of a pool, which a value that lives for years would
+ * keep, and may be used again.
+ */
+function owned(change: Change): Change {
+  if (change.value === undefined) return change;
+  const value = Buffer.allocUnsafeSlow(change.value.length);
+  value.set(change.value);
+  return { ...change, value };
 }
 
 /** What a change at `revision` does to a key that holds `previous`. */

@@ -62,6 +62,7 @@ export class EventWriter {
 
   /** Takes nothing more. `run` ends when what is queued is written, or after `limitMs`. */
   close(limitMs: number): void {
+    if (this.#isClosing) return;
     this.#isClosing = true;
     this.#cancelLimit = this.#options.world.clock.after(limitMs, () =>
       this.#stop.abort(new Error('the manager stops')),

@@ -90,12 +90,7 @@ export class Informer<T extends KubernetesObject> {
 
   /** Follows the server until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { client, world, type, namespace, labelSelector, fieldSelector, usesWatchList = false } = this.#options;
-    const selection = {
-      ...(namespace === undefined ? {} : { namespace }),
-      ...(labelSelector === undefined ? {} : { labelSelector }),
-      ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    };
+    const { client, world, type, usesWatchList = false, onProblem: _, ...selection } = this.#options;
     try {
       await runReflector({ client, world, type, selection, usesWatchList, sink: this.#sink() }, signal);
     } finally {

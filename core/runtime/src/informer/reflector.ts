@@ -181,8 +181,9 @@ class Reflector<T extends KubernetesObject> {
 
 function problemOf<T extends KubernetesObject>(event: WatchEvent<T>, type: ResourceType<T>): string | undefined {
   const { kind, metadata } = event.object;
-  if (kind !== undefined && kind !== type.kind && kind !== 'PartialObjectMetadata')
+  if (kind !== undefined && kind !== type.kind && kind !== 'PartialObjectMetadata') {
     return `a ${kind} in the watch of ${resourceName(type)} was left out`;
+  }
   if (event.type !== 'BOOKMARK' && metadata.name === undefined) {
     return `an object without a name in the watch of ${resourceName(type)} was left out`;
   }

@@ -1,7 +1,7 @@
 // Walk 5b/10: a change held by the informer becomes a key in this controller's queue; a worker gives it to the operator.
 
 import { type Client, startDeadline } from '@castellan/client';
-import { formatKey, isStatusError, parseKey } from '@castellan/machinery';
+import { isStatusError, parseKey } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { Controller, EventRecorder, Log, ReconcileResult } from '../controller.js';
 import { errorMessage } from '../error-message.js';
@@ -53,8 +53,7 @@ export class ControllerRunner {
     this.#options = options;
     const backoff = { baseMs: 5, capMs: options.longestRetryMs };
     this.#queue = new WorkQueue({ clock: options.world.clock, backoff });
-    this.#removeSources = watchSources(options.controller, options.informers, (objectKey, cause) => {
-      const key = formatKey(objectKey);
+    this.#removeSources = watchSources(options.controller, options.informers, (key, cause) => {
       this.#history.trigger(key, cause);
       this.#queue.add(key);
     });

@@ -1,12 +1,12 @@
 import { formatKey, type KubernetesObject, keyOf, type ObjectKey, type ResourceType } from '@castellan/machinery';
 import type { Controller } from '../controller.js';
-import type { Change } from '../informer/informer.js';
+import type { Change, Informer } from '../informer/informer.js';
 import type { InformerSet } from '../informer/informer-set.js';
 
 /** Told of a key to reconcile, and of the change that asks for it in words. */
-type Notify = (key: ObjectKey, cause: string) => void;
+type Notify = (key: string, cause: string) => void;
 
-/** Has `notify` called for each key that a change of something watched concerns. The result takes the handlers away. */
+/** Has `notify` called once for each key that a change of something watched concerns. The result takes the handlers away. */
 export function watchSources(controller: Controller, informers: InformerSet, notify: Notify): () => void {
   const sources: readonly Source[] = [
     { type: controller.for, map: (object) => [keyOf(object)] },
@@ -16,20 +16,20 @@ export function watchSources(controller: Controller, informers: InformerSet, not
     })),
     ...(controller.watches ?? []),
   ];
-  const removers = sources.map((source) => {
-    return informers.watch(source.type).addHandler((change) => {
-      const cause = `${source.type.plural} ${formatKey(keyOf(change.object))} was ${change.kind}`;
-      for (const key of keysOf(source, change)) notify(key, cause);
-    });
-  });
+  const byInformer = new Map<Informer<KubernetesObject>, Source[]>();
+  for (const source of sources) {
+    const informer = informers.watch(source.type);
+    byInformer.set(informer, [...(byInformer.get(informer) ?? []), source]);
+  }
+  const removers = [...byInformer].map(([informer, sourcesOfType]) =>
+    informer.addHandler((change) => {
+      const cause = `${informer.type.plural} ${formatKey(keyOf(change.object))} was ${change.kind}`;
+      for (const key of keysOf(sourcesOfType, change)) notify(key, cause);
+    }),
+  );
   return () => {
     for (const remove of removers) remove();
   };
-}
-
-/** The types that a controller watches. */
-export function watchedTypes(controller: Controller): readonly ResourceType[] {
-  return [controller.for, ...(controller.owns ?? []), ...(controller.watches ?? []).map(({ type }) => type)];
 }
 
 interface Source {
@@ -38,9 +38,13 @@ interface Source {
 }
 
 /** An update concerns whom the object concerned before as well: an owner may have been taken from it. */
-function keysOf(source: Source, change: Change<KubernetesObject>): readonly ObjectKey[] {
-  const keys = source.map(change.object);
-  return change.kind === 'updated' ? [...source.map(change.previous), ...keys] : keys;
+function keysOf(sources: readonly Source[], change: Change<KubernetesObject>): ReadonlySet<string> {
+  const keys = new Set<string>();
+  for (const source of sources) {
+    if (change.kind === 'updated') for (const key of source.map(change.previous)) keys.add(formatKey(key));
+    for (const key of source.map(change.object)) keys.add(formatKey(key));
+  }
+  return keys;
 }
 
 function ownerKeys({ metadata }: KubernetesObject, ownerType: ResourceType): readonly ObjectKey[] {

@@ -77,9 +77,36 @@ export const commands: readonly CommandDefinition[] = [
     load: async () => (await import('./commands/apply.js')).apply,
   },
   {
+    name: 'plan',
+    summary: 'what applying a manifest would do, step by step; changes nothing',
+    options: [file],
+    notes: 'Works without a running plane: the plan is then that of a new cluster.',
+    load: async () => (await import('./commands/plan.js')).plan,
+  },
+  {
     name: 'kubeconfig',
     summary: "print the plane's kubeconfig for kubectl and other clients",
     options: [],
     load: async () => (await import('./commands/kubeconfig.js')).kubeconfig,
+  },
+  {
+    name: 'doctor',
+    summary: 'check the machine and the plane; each finding with its next step',
+    options: [],
+    load: async () => (await import('./commands/doctor.js')).doctor,
+  },
+  {
+    name: 'demo',
+    summary: 'start a plane and a three-member etcd cluster, show its plan, write and read a key (npm start)',
+    options: [
+      { flags: '--once', description: 'tear everything down at the end and exit' },
+      port,
+      {
+        flags: '--deadline <SECONDS>',
+        description: 'for the cluster to become available (default: 180)',
+        kind: 'seconds',
+      },
+    ],
+    load: async () => (await import('./commands/demo.js')).demo,
   },
 ];

@@ -15,6 +15,8 @@ export interface Context {
   readonly stopSignal: AbortSignal;
   /** How this program is started again, for `up --detach`. */
   readonly self: readonly [command: string, ...args: string[]];
+  /** The folders that programs are looked for in, as PATH has them. */
+  readonly searchPath: string;
   resolvePath(path: string): string;
   readStandardInput(): Promise<string>;
 }

@@ -70,6 +70,7 @@ function createContext({ options }: ParsedCommand, reporter: Reporter): Context 
     examplesDirectory: join(dirname(realpathSync(script)), '..', 'examples'),
     stopSignal: stopOnSignals(reporter),
     self: [process.execPath, script],
+    searchPath: process.env.PATH ?? '',
     resolvePath: (path) => resolve(process.cwd(), path),
     readStandardInput: () => readText(process.stdin),
   };

@@ -1,71 +1,13 @@
-import type { Client } from '@castellan/client';
-import { isStatusError, type Node, nodes, type Pod, pods } from '@castellan/machinery';
-import type { Context, Run } from '../context.js';
-import { filesIn } from '../data-directory.js';
+import type { Run } from '../context.js';
 import { describeInstance } from '../etcd/describe-instance.js';
-import { etcdClusters, type InstanceView, stateOf, viewInstance } from '../etcd/instance-view.js';
 import { formatTable } from '../output/table.js';
-import { readText, withPlane } from '../plane/connect-to-plane.js';
-import { readLiveProcessRecord } from '../plane/process-record.js';
-
-interface StatusView {
-  readonly plane: {
-    readonly url: string;
-    readonly isReady: boolean;
-    readonly dataDirectory: string;
-    readonly pid: number;
-  };
-  readonly nodes: readonly { readonly name: string; readonly isReady: boolean; readonly reason: string }[];
-  readonly etcd: readonly InstanceView[];
-  readonly pods: readonly {
-    readonly namespace: string;
-    readonly name: string;
-    readonly state: string;
-    readonly address: string;
-  }[];
-}
+import { withPlane } from '../plane/connect-to-plane.js';
+import { observePlane, type StatusView } from '../plane/observe-plane.js';
 
 export const status: Run = async (context) => {
-  const view = await withPlane(context, (client) => observe(context, client));
+  const view = await withPlane(context, (client) => observePlane(context, client));
   context.reporter.result(view, () => describe(view));
 };
-
-async function observe(context: Context, client: Client): Promise<StatusView> {
-  const { dataDirectory } = context;
-  const ready = await readText(client, '/readyz');
-  const [nodeList, podList, clusters] = await Promise.all([
-    client.list(nodes),
-    client.list(pods),
-    client.list(etcdClusters).catch(nothingIfUnknown),
-  ]);
-  const record = readLiveProcessRecord(filesIn(dataDirectory).processRecord);
-  return {
-    plane: { url: record?.url ?? '', isReady: ready.status === 200, dataDirectory, pid: record?.pid ?? 0 },
-    nodes: nodeList.items.map(viewNode),
-    etcd: (clusters?.items ?? []).map((cluster) => viewInstance(cluster, podList.items)),
-    pods: podList.items.map(viewPod),
-  };
-}
-
-/** Without the operator the API server has no such kind. */
-function nothingIfUnknown(error: unknown): undefined {
-  if (!isStatusError(error, 'NotFound')) throw error;
-}
-
-function viewNode(node: Node): StatusView['nodes'][number] {
-  const ready = node.status?.conditions?.find(({ type }) => type === 'Ready');
-  const isReady = ready?.status === 'True';
-  return {
-    name: node.metadata.name ?? '',
-    isReady,
-    reason: isReady ? '' : (ready?.message ?? 'it has not reported yet'),
-  };
-}
-
-function viewPod(pod: Pod): StatusView['pods'][number] {
-  const { namespace = '', name = '' } = pod.metadata;
-  return { namespace, name, state: stateOf(pod), address: pod.status?.podIP ?? '' };
-}
 
 function describe({ plane, nodes: nodeViews, etcd, pods: podViews }: StatusView): string {
   const lines = [

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { EtcdCluster } from '@castellan/etcd';
 import type { Pod } from '@castellan/machinery';
 import { describeInstance } from './describe-instance.js';
-import { type EtcdCluster, stateOf, viewInstance } from './instance-view.js';
+import { stateOf, viewInstance } from './instance-view.js';
 
 const cluster: EtcdCluster = {
   metadata: { namespace: 'default', name: 'a' },
@@ -10,9 +11,13 @@ const cluster: EtcdCluster = {
   status: {
     reason: 'waiting for a-2 to catch up',
     leader: 'a-1',
+    memberDetails: [
+      { name: 'a-0', id: '1', role: 'voter', isHealthy: true },
+      { name: 'a-1', id: '2', role: 'leader', isHealthy: true },
+    ],
     currentVersion: '3.4.23',
     members: { ready: ['a-0', 'a-1'], unready: ['a-2'] },
-    conditions: [{ type: 'Available', status: 'False' }],
+    conditions: [{ type: 'Available', status: 'False', reason: '', message: '', lastTransitionTime: '' }],
   },
 };
 
@@ -31,9 +36,9 @@ test('an instance is seen with its leader, its members and the reason why it is 
   assert.deepEqual(
     view.members.map(({ name, role, clientUrl }) => [name, role, clientUrl]),
     [
-      ['a-0', 'member', 'http://10.0.0.1:2379'],
+      ['a-0', 'voter', 'http://10.0.0.1:2379'],
       ['a-1', 'leader', 'http://10.0.0.2:2379'],
-      ['a-2', 'joining', ''],
+      ['a-2', 'none', ''],
     ],
   );
   assert.equal(view.isAvailable, false);
@@ -44,7 +49,7 @@ test('an instance is seen with its leader, its members and the reason why it is 
 });
 
 test('an instance that nobody has looked at yet has no members and is not available', () => {
-  const view = viewInstance({ metadata: { namespace: 'default', name: 'a' }, spec: {} }, []);
+  const view = viewInstance({ metadata: { namespace: 'default', name: 'a' }, spec: { size: 1 } }, []);
   assert.deepEqual([view.ready, view.isAvailable, view.members, view.reason], [0, false, [], '']);
 });
 

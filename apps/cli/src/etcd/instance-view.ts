@@ -1,28 +1,5 @@
-import type { KubernetesObject, Pod, ResourceType } from '@castellan/machinery';
-
-/** What the command line reads of an EtcdCluster. Everything in status may be absent: a new object has none. */
-export interface EtcdCluster extends KubernetesObject {
-  readonly spec: { readonly size?: number; readonly version?: string };
-  readonly status?: {
-    readonly phase?: string;
-    readonly reason?: string;
-    readonly clusterID?: string;
-    readonly leader?: string;
-    readonly currentVersion?: string;
-    readonly clientPort?: number;
-    readonly serviceName?: string;
-    readonly members?: { readonly ready?: readonly string[]; readonly unready?: readonly string[] };
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
-  };
-}
-
-export const etcdClusters: ResourceType<EtcdCluster> = {
-  group: 'etcd.database.coreos.com',
-  version: 'v1beta2',
-  kind: 'EtcdCluster',
-  plural: 'etcdclusters',
-  isNamespaced: true,
-};
+import type { EtcdCluster, EtcdClusterStatus, EtcdMemberStatus } from '@castellan/etcd';
+import type { Pod } from '@castellan/machinery';
 
 /** One etcd instance as people see it, put together from its object and its pods. */
 export interface InstanceView {
@@ -39,12 +16,13 @@ export interface InstanceView {
   readonly version: string;
   /** Of the service for clients; it works inside pods. */
   readonly clientAddress: string;
-  readonly members: readonly MemberView[];
+  readonly members: readonly InstanceMember[];
 }
 
-export interface MemberView {
+export interface InstanceMember {
   readonly name: string;
-  readonly role: 'leader' | 'member' | 'joining';
+  /** `none` until etcd lists it as a member. */
+  readonly role: EtcdMemberStatus['role'] | 'none';
   readonly isReady: boolean;
   /** `http://IP:2379`, or '' while the pod has no address. */
   readonly clientUrl: string;
@@ -61,33 +39,29 @@ export function viewInstance(cluster: EtcdCluster, pods: readonly Pod[]): Instan
   const own = pods.filter((pod) => {
     return pod.metadata.namespace === metadata.namespace && pod.metadata.labels?.[instanceLabel] === metadata.name;
   });
-  const ready = status.members?.ready ?? [];
   return {
     namespace: metadata.namespace ?? '',
     name: metadata.name ?? '',
-    size: spec.size ?? 0,
-    ready: ready.length,
+    size: spec.size,
+    ready: status.members?.ready?.length ?? 0,
     isAvailable:
       status.conditions?.some(({ type, status: value }) => type === 'Available' && value === 'True') ?? false,
     phase: status.phase ?? '',
     reason: status.reason ?? '',
-    wantedVersion: spec.version ?? '',
+    wantedVersion: status.targetVersion ?? spec.version ?? '',
     version: status.currentVersion ?? '',
     clientAddress: `http://${status.serviceName ?? `${metadata.name}-client`}:${status.clientPort ?? clientPort}`,
-    members: own
-      .map((pod) => viewMember(pod, ready, status.leader))
-      .sort((left, right) => (left.name < right.name ? -1 : 1)),
+    members: own.map((pod) => viewMember(pod, status)).sort((one, other) => (one.name < other.name ? -1 : 1)),
   };
 }
 
-function viewMember(pod: Pod, ready: readonly string[], leader: string | undefined): MemberView {
+function viewMember(pod: Pod, { members, memberDetails }: EtcdClusterStatus): InstanceMember {
   const name = pod.metadata.name ?? '';
-  const isReady = ready.includes(name);
   const podIp = pod.status?.podIP ?? '';
   return {
     name,
-    role: isReady ? (name === leader ? 'leader' : 'member') : 'joining',
-    isReady,
+    role: memberDetails?.find((member) => member.name === name)?.role ?? 'none',
+    isReady: members?.ready?.includes(name) ?? false,
     clientUrl: podIp === '' ? '' : `http://${podIp}:${clientPort}`,
     state: stateOf(pod),
   };

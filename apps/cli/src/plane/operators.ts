@@ -3,6 +3,7 @@ import { CliError } from '../errors.js';
 
 /** Every operator of this version; its code is loaded when it is asked for. */
 const known: Readonly<Record<string, () => Promise<Operator>>> = {
+  etcd: async () => (await import('@castellan/etcd')).etcdOperator(),
 };
 
 /** `--operators`: names separated by commas, `none`, or all of them when the option is absent. */

@@ -47,6 +47,8 @@ export class FakeApiServer implements Client {
   readonly writes: string[] = [];
   /** Called before each write; may throw to refuse it. */
   beforeWrite: ((write: string) => void) | undefined;
+  /** Discovery of this group fails. */
+  brokenGroup: string | undefined;
   openWatches = 0;
   requests = 0;
 
@@ -65,6 +67,11 @@ export class FakeApiServer implements Client {
 
   serve(type: ResourceType): void {
     this.#types.set(nameOf(type), type);
+  }
+
+  /** The kind is not served any more. Its objects are there still, and nobody can see them. */
+  withdraw(type: ResourceType): void {
+    this.#types.delete(nameOf(type));
   }
 
   /** Every watch ends; those from before now are refused as expired. */
@@ -188,6 +195,7 @@ export class FakeApiServer implements Client {
   /** Discovery only. */
   async request({ path }: RawRequest): Promise<RawResponse> {
     this.requests++;
+    if (path === `/apis/${this.brokenGroup}/v1`) return reply(503, { kind: 'Status' });
     const types = [...this.#types.values()];
     const groups = [...new Set(types.map(({ group }) => group))].filter((group) => group !== '');
     const document =
@@ -204,10 +212,7 @@ export class FakeApiServer implements Client {
                 verbs: allVerbs,
               })),
           };
-    const body = (async function* () {
-      yield Buffer.from(JSON.stringify(document));
-    })();
-    return { status: 200, headers: {}, body };
+    return reply(200, document);
   }
 
   async close(): Promise<void> {}
@@ -257,6 +262,13 @@ export class FakeApiServer implements Client {
       signal?.addEventListener('abort', done);
     });
   }
+}
+
+function reply(status: number, document: unknown): RawResponse {
+  const body = (async function* () {
+    yield Buffer.from(JSON.stringify(document));
+  })();
+  return { status, headers: {}, body };
 }
 
 const allVerbs = ['create', 'delete', 'get', 'list', 'patch', 'update', 'watch'];

@@ -12,7 +12,7 @@ import {
   StatusError,
   services,
 } from '@castellan/machinery';
-import { realWorld, waitFor } from '@castellan/world';
+import { realWorld, simulatedWorld, waitFor } from '@castellan/world';
 import { garbageCollector } from '../src/garbage-collector/garbage-collector.js';
 import { FakeApiServer } from './fake-api-server.js';
 
@@ -23,6 +23,7 @@ const clusters: ResourceType = {
   plural: 'clusters',
   isNamespaced: true,
 };
+const definitions: ResourceType = customResourceDefinitions;
 const quiet = () => undefined;
 const log = { debug: quiet, info: quiet, warn: quiet, error: quiet };
 
@@ -106,8 +107,7 @@ test('G3, G10: dependents of a kind that is not served stay; when the kind appea
   server.serve(clusters);
   await server.add(clusters, owner);
   const watches = server.openWatches;
-  const definition: ResourceType = customResourceDefinitions;
-  await server.add(definition, { metadata: { name: 'clusters.example.com' } });
+  await server.add(definitions, { metadata: { name: 'clusters.example.com' } });
   await until('the new kind is watched', () => server.openWatches > watches);
   await server.delete(clusters, { namespace: 'default', name: 'etcd' });
   await gone(server, pods, 'etcd-0');
@@ -122,6 +122,35 @@ test('G10: a kind that is defined between discovery and the first list of defini
   };
   collect(server, t);
   await until('the new kind is watched', () => server.openWatches === 9);
+});
+
+test('G3, G10: a kind that goes is no longer watched, and what its objects own stays', async (t) => {
+  const server = await serverWith(clusters);
+  const cluster = await server.add(clusters, named('etcd'));
+  await server.add(pods, named('etcd-0', [cluster]));
+  collect(server, t);
+  await until('the collector watches', () => server.openWatches === 9);
+  server.withdraw(clusters);
+  await server.add(definitions, { metadata: { name: 'changed' } });
+  await until('the kind is no longer watched', () => server.openWatches === 8);
+  await server.add(pods, named('later', [{ ...absent('x'), apiVersion: 'v1', kind: 'Pod' }]));
+  await gone(server, pods, 'later');
+  assert.ok(server.has(pods, { namespace: 'default', name: 'etcd-0' }));
+});
+
+test('G3, G10: a group whose discovery fails keeps its watches', async (t) => {
+  const server = await serverWith(clusters);
+  const cluster = await server.add(clusters, named('etcd'));
+  await server.add(pods, named('etcd-0', [cluster]));
+  collect(server, t);
+  await until('the collector watches', () => server.openWatches === 9);
+  server.brokenGroup = 'example.com';
+  const others: ResourceType = { ...clusters, group: 'other.com', kind: 'Other', plural: 'others' };
+  server.serve(others);
+  await server.add(definitions, { metadata: { name: 'others.other.com' } });
+  await until('the new kind is watched as well', () => server.openWatches === 10);
+  await server.delete(clusters, { namespace: 'default', name: 'etcd' });
+  await gone(server, pods, 'etcd-0');
 });
 
 test('G4: an owner in another namespace is told by an event and nothing is deleted while it exists', async (t) => {
@@ -162,6 +191,26 @@ test('G5: nothing is judged while a kind has not been listed', async (t) => {
   assert.deepEqual(server.writes, []);
   mayList = true;
   await gone(server, pods, 'orphan');
+});
+
+test('G5: a kind that cannot be listed holds the others up for 10 s and no longer', async () => {
+  const server = await serverWith(clusters);
+  await server.add(pods, named('orphan', [absent('x')]));
+  const list = server.list.bind(server);
+  server.list = async (type, options) => {
+    if (type.plural === 'secrets-of-others') throw StatusError.of('Forbidden', 'no');
+    return list(type, options);
+  };
+  server.serve({ ...clusters, kind: 'Secret', plural: 'secrets-of-others' });
+  const world = simulatedWorld(1);
+  const stop = new AbortController();
+  const running = garbageCollector({ client: server, world, log }).run(stop.signal);
+  await world.advance(9_900);
+  assert.ok(server.has(pods, { namespace: 'default', name: 'orphan' }));
+  await world.advance(200);
+  await gone(server, pods, 'orphan');
+  stop.abort();
+  await running;
 });
 
 test('G7: of several owners the absent ones are struck out and the object stays', async (t) => {

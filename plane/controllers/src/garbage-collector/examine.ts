@@ -97,7 +97,7 @@ async function carryOut(
     case 'keep':
       return verdict.lookAgain ? 'again' : 'done';
     case 'delete':
-      log.info('deleting: none of its owners exists', { ...about, policy: verdict.policy });
+      log.info('deleting what has lost its owners', { ...about, policy: verdict.policy });
       await deleteExactly(node, live, verdict.policy, context);
       return 'done';
     case 'dropOwners':

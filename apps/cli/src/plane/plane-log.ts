@@ -20,15 +20,24 @@ export function openPlaneLog({ path, world, onTrouble }: PlaneLogOptions): Log {
   mkdirSync(dirname(path), { recursive: true });
   let file = openSync(path, 'a');
   let bytes = fstatSync(file).size;
+  let isWritable = true;
   const write = (level: string, message: string, fields: LogFields = {}): void => {
     const line = `${new Date(world.clock.now()).toISOString()} ${level} ${message}${formatFields(fields)}\n`;
-    if (bytes > largestBytes) {
-      closeSync(file);
-      renameSync(path, `${path}.1`);
-      file = openSync(path, 'a');
-      bytes = 0;
+    try {
+      if (bytes > largestBytes) {
+        closeSync(file);
+        renameSync(path, `${path}.1`);
+        file = openSync(path, 'a');
+        bytes = 0;
+      }
+      bytes += writeSync(file, line);
+      isWritable = true;
+    } catch (error) {
+      // A full disk must not end the plane: it still serves reads, and says itself what it cannot write.
+      if (isWritable)
+        onTrouble?.(`the log ${path} cannot be written: ${String(error)}; next: free space on its disk`, {});
+      isWritable = false;
     }
-    bytes += writeSync(file, line);
     if (level === 'WARN' || level === 'ERROR') onTrouble?.(message, fields);
   };
   return {

@@ -1,6 +1,8 @@
 export { type ApplyOptions, applyPatch } from './apply/apply-patch.js';
+export { builtInTypes } from './apply/built-in-types.js';
 export type { FieldManagerOptions } from './apply/field-manager.js';
-export { builtInTypes, type FieldTypes, type ListKey, typesOfResource, untyped } from './apply/field-types.js';
+export { type FieldTypes, type ListKey, untyped } from './apply/field-types.js';
+export { typesOfResource } from './apply/schema-types.js';
 export { trackUpdate } from './apply/track-update.js';
 export {
   type ConfigMap,
@@ -134,3 +136,4 @@ export {
   type QuantityFormat,
   quantityToNumber,
 } from './value/quantity.js';
+export { isList, isRecord, type JsonRecord, ownValue } from './value/record.js';

@@ -8,7 +8,8 @@ import { deepEqual } from '../value/deep-equal.js';
 import { deepFreeze } from '../value/deep-freeze.js';
 import { isRecord, type JsonRecord } from '../value/record.js';
 import { type ApplyOptions, applyPatch } from './apply-patch.js';
-import { builtInTypes, typesOfResource } from './field-types.js';
+import { builtInTypes } from './built-in-types.js';
+import { typesOfResource } from './schema-types.js';
 import { trackUpdate } from './track-update.js';
 
 /** One object on a server that neither defaults nor validates. Expected results are those of kube-apiserver 1.36. */

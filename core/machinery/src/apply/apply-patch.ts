@@ -5,7 +5,7 @@ import { appliedErrors } from './applied-errors.js';
 import { compareFields } from './compare.js';
 import { conflictError } from './conflict-error.js';
 import {
-  apiVersionOf,
+  apiVersionIn,
   type FieldManagerOptions,
   managersOf,
   metadataOf,
@@ -48,7 +48,7 @@ export function applyPatch(live: JsonRecord | undefined, applied: JsonRecord, op
   assertApplicable(applied, options.types);
   const { types, manager, subresource = '' } = options;
   const ignored = setOf((options.ignoredFields ?? []).map((path) => path.map(fieldElement)));
-  const self = { manager, operation: 'Apply' as const, apiVersion: apiVersionOf(applied), subresource };
+  const self = { manager, operation: 'Apply' as const, apiVersion: apiVersionIn(applied), subresource };
   const managers = live === undefined ? [] : managersBefore(live, options);
   const previous = managers.find((each) => isSameManager(each, self));
   const others = managers.filter((each) => each !== previous);
@@ -87,7 +87,7 @@ function assertApplicable(applied: JsonRecord, types: FieldTypes): void {
 
 /** As Go prints it: the core group is the empty part before the slash. */
 function groupVersionOf(object: JsonRecord): string {
-  const apiVersion = apiVersionOf(object);
+  const apiVersion = apiVersionIn(object);
   return apiVersion.includes('/') ? apiVersion : `/${apiVersion}`;
 }
 
@@ -101,7 +101,7 @@ function managersBefore(live: JsonRecord, { types, now }: ApplyOptions): readonl
   if (managers.length > 0) return managers;
   const fields = manageable(compareFields({}, withoutManagers(live), types).added);
   if (isEmptySet(fields)) return [];
-  const apiVersion = apiVersionOf(live);
+  const apiVersion = apiVersionIn(live);
   return [{ manager: 'before-first-apply', operation: 'Update', apiVersion, subresource: '', time: now, fields }];
 }
 

@@ -16,7 +16,7 @@ export interface FieldManagerOptions {
   readonly ignoredFields?: readonly (readonly string[])[];
 }
 
-export function apiVersionOf(object: JsonRecord): string {
+export function apiVersionIn(object: JsonRecord): string {
   const apiVersion = ownValue(object, 'apiVersion');
   return typeof apiVersion === 'string' ? apiVersion : '';
 }

@@ -104,7 +104,7 @@ export function manageable(fields: FieldSet): FieldSet {
 
 /** At most this many managers of updates are kept apart; the oldest become one, `ancient-changes`. */
 const mostUpdateManagers = 10;
-export const ancientChanges = 'ancient-changes';
+const ancientChanges = 'ancient-changes';
 
 /** Merges the oldest managers of updates, those of one version with one another, until there are few enough. */
 export function capManagers(managers: readonly Manager[]): readonly Manager[] {

@@ -1,7 +1,7 @@
 import { isList, isRecord, type JsonRecord, ownValue } from '../value/record.js';
 import { compareFields } from './compare.js';
 import {
-  apiVersionOf,
+  apiVersionIn,
   type FieldManagerOptions,
   managersOf,
   metadataOf,
@@ -26,7 +26,7 @@ export function trackUpdate(live: unknown, updated: JsonRecord, options: FieldMa
   const ignored = setOf((options.ignoredFields ?? []).map((path) => path.map(fieldElement)));
   const written = manageable(outside(unionOf([comparison.added, comparison.modified]), ignored));
   const gone = unionOf([comparison.removed, comparison.added, comparison.modified]);
-  const self = { manager, operation: 'Update' as const, apiVersion: apiVersionOf(updated), subresource };
+  const self = { manager, operation: 'Update' as const, apiVersion: apiVersionIn(updated), subresource };
   const managers = startingManagers(live, updated, subresource);
   const previous = managers.find((each) => isSameManager(each, self));
   const others = managers

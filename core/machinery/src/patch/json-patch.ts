@@ -4,7 +4,7 @@ import { isList, isRecord, ownValue, withChanges } from '../value/record.js';
 import { parsePointer } from './json-pointer.js';
 
 /** More operations than this are refused, as by kube-apiserver. */
-export const longestJsonPatch = 10_000;
+const longestJsonPatch = 10_000;
 
 /** What `copy` operations may add in all, in characters of JSON: 3 MiB, kube-apiserver's limit of a request body. */
 const mostCopied = 3 * 1024 * 1024;

@@ -1,0 +1,103 @@
+import type { FieldTypes, ListKey } from './field-types.js';
+
+/**
+ * The lists of built-in kinds that are told apart by keys: `parent.field key,key=default`, where a parent is the field
+ * that holds the object, and an item has the parent of its list's name. From `x-kubernetes-list-map-keys` of
+ * Kubernetes' OpenAPI document.
+ */
+const keyedListTable = `
+  metadata.ownerReferences uid
+  spec.containers name
+  spec.initContainers name
+  spec.ephemeralContainers name
+  spec.hostAliases ip
+  spec.imagePullSecrets name
+  spec.resourceClaims name
+  spec.schedulingGates name
+  spec.topologySpreadConstraints topologyKey,whenUnsatisfiable
+  spec.volumes name
+  spec.ports port,protocol=TCP
+  spec.matchConditions name
+  spec.drivers name
+  containers.env name
+  containers.ports containerPort,protocol=TCP
+  containers.volumeDevices devicePath
+  containers.volumeMounts mountPath
+  initContainers.env name
+  initContainers.ports containerPort,protocol=TCP
+  initContainers.volumeDevices devicePath
+  initContainers.volumeMounts mountPath
+  resources.claims name
+  containerStatuses.volumeMounts mountPath
+  initContainerStatuses.volumeMounts mountPath
+  status.addresses type
+  status.conditions type
+  status.podIPs ip
+  status.resourceClaimStatuses name
+  .secrets name
+  .webhooks name
+  webhooks.matchConditions name
+`;
+
+const keyedLists: ReadonlyMap<string, readonly ListKey[]> = new Map(
+  keyedListTable
+    .trim()
+    .split('\n')
+    .map((line) => {
+      const [field = '', keys = ''] = line.trim().split(' ');
+      return [field, keys.split(',').map(parseKey)];
+    }),
+);
+
+function parseKey(text: string): ListKey {
+  const [name = '', preset] = text.split('=');
+  return preset === undefined ? { name } : { name, default: preset };
+}
+
+const setLists: ReadonlySet<string> = new Set(['metadata.finalizers', 'spec.podCIDRs', 'endpoints.addresses']);
+
+/** Objects of built-in kinds that are one value: by field, whatever holds it. Mostly references and selectors. */
+const atomicObjects: ReadonlySet<string> = new Set([
+  'configMapKeyRef',
+  'fieldRef',
+  'imagePullSecrets',
+  'involvedObject',
+  'labelSelector',
+  'namespaceSelector',
+  'nodeSelector',
+  'objectSelector',
+  'ownerReferences',
+  'podSelector',
+  'regarding',
+  'related',
+  'resourceFieldRef',
+  'roleRef',
+  'scaleTargetRef',
+  'secretKeyRef',
+  'secretRef',
+  'secrets',
+  'selector',
+  'targetRef',
+]);
+
+/**
+ * The types of all built-in kinds, so far as lists and atomic objects go. Which fields a kind has, is not known here:
+ * the server finds unknown fields when it decodes.
+ */
+export const builtInTypes: FieldTypes = builtInAt('', '');
+
+function builtInAt(parent: string, field: string, isItem = false): FieldTypes {
+  const name = `${parent}.${field}`;
+  const keys = keyedLists.get(name);
+  const list = keys === undefined ? (setLists.has(name) ? 'set' : 'atomic') : { keys };
+  return {
+    isAtomicObject: atomicObjects.has(field),
+    list: isItem ? 'atomic' : list,
+    scalar: '',
+    isDeclared: () => true,
+    field: (child) => builtInAt(field, child),
+    get items() {
+      return builtInAt(parent, field, true);
+    },
+  };
+}

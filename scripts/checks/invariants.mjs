@@ -1,10 +1,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { filesOf, packageFolders, read, root } from '../repository.mjs';
+import { filesOf, isTest, isTypeScript, packageFolders, read, root } from '../repository.mjs';
 
 /** A line that begins (after list, table or heading marks) with a number such as **K3** states an invariant. */
 const statement = /^[\s>|*#-]*([A-Z]{1,3}\d+)\b/gm;
 const testTitle = /\b(?:test|it|describe)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1).)*)\1/gs;
+/** Titles of a suite that is a table, and run for several implementations, begin with the number. */
+const tableTitle = /(['"`])([A-Z]{1,3}\d+\b(?:\\.|(?!\1).)*)\1/gs;
 const numbered = /\b([A-Z]{1,3})\d+\b/g;
 
 /** Every numbered invariant of a package's SPEC.md is named by a test of that package, and no test names another. */
@@ -17,8 +19,12 @@ export const invariants = {
       const stated = new Set([...read(`${folder}/SPEC.md`).matchAll(statement)].map((match) => match[1]));
       const prefixes = new Set([...stated].map((name) => name.replace(/\d+$/, '')));
       const titles = filesOf(folder)
-        .filter((path) => path.endsWith('.test.ts'))
-        .flatMap((path) => [...read(path).matchAll(testTitle)].map((match) => ({ path, title: match[2] })));
+        .filter((path) => isTypeScript(path) && isTest(path))
+        .flatMap((path) =>
+          [testTitle, tableTitle].flatMap((titles) =>
+            [...read(path).matchAll(titles)].map((match) => ({ path, title: match[2] })),
+          ),
+        );
       const named = new Set();
       for (const { path, title } of titles) {
         for (const [name, prefix] of title.matchAll(numbered)) {

@@ -61,14 +61,14 @@ function prepareDirectory(dataDirectory: string): void {
   }
 }
 
-export function unusableDirectory(dataDirectory: string, cause: unknown): CliError {
+function unusableDirectory(dataDirectory: string, cause: unknown): CliError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const message = `The data directory ${dataDirectory} cannot be used: ${why}.`;
   return new CliError('START_FAILED', message, { cause, next: 'choose another with `--data-dir DIR`' });
 }
 
 /** Errors of the plane say what, why and, after "next:", what to do. */
-export function startFailure(error: unknown, port: number): unknown {
+function startFailure(error: unknown, port: number): unknown {
   if (error instanceof CliError) return error;
   if (hasCode(error, 'EADDRINUSE')) {
     return new CliError('PORT_IN_USE', `port ${port} of 127.0.0.1 is in use.`, { cause: error });

@@ -80,24 +80,46 @@ const atomicObjects: ReadonlySet<string> = new Set([
   'targetRef',
 ]);
 
+/** A place in a built-in object. Answers when asked, as there is one of these for each field that is looked at. */
+class BuiltInPlace implements FieldTypes {
+  readonly scalar = '';
+  readonly #parent: string;
+  readonly #field: string;
+  readonly #isItem: boolean;
+
+  constructor(parent: string, field: string, isItem: boolean) {
+    this.#parent = parent;
+    this.#field = field;
+    this.#isItem = isItem;
+  }
+
+  get isAtomicObject(): boolean {
+    return atomicObjects.has(this.#field);
+  }
+
+  get list(): FieldTypes['list'] {
+    if (this.#isItem) return 'atomic';
+    const name = `${this.#parent}.${this.#field}`;
+    const keys = keyedLists.get(name);
+    if (keys !== undefined) return { keys };
+    return setLists.has(name) ? 'set' : 'atomic';
+  }
+
+  isDeclared(): boolean {
+    return true;
+  }
+
+  field(name: string): FieldTypes {
+    return new BuiltInPlace(this.#field, name, false);
+  }
+
+  get items(): FieldTypes {
+    return new BuiltInPlace(this.#parent, this.#field, true);
+  }
+}
+
 /**
  * The types of all built-in kinds, so far as lists and atomic objects go. Which fields a kind has, is not known here:
  * the server finds unknown fields when it decodes.
  */
-export const builtInTypes: FieldTypes = builtInAt('', '');
-
-function builtInAt(parent: string, field: string, isItem = false): FieldTypes {
-  const name = `${parent}.${field}`;
-  const keys = keyedLists.get(name);
-  const list = keys === undefined ? (setLists.has(name) ? 'set' : 'atomic') : { keys };
-  return {
-    isAtomicObject: atomicObjects.has(field),
-    list: isItem ? 'atomic' : list,
-    scalar: '',
-    isDeclared: () => true,
-    field: (child) => builtInAt(field, child),
-    get items() {
-      return builtInAt(parent, field, true);
-    },
-  };
-}
+export const builtInTypes: FieldTypes = new BuiltInPlace('', '', false);

@@ -26,6 +26,8 @@ interface Pair {
 
 function compareAt(pair: Pair, note: (kind: keyof Comparison, path: readonly string[]) => void): void {
   const { before, after, path } = pair;
+  // Patches share what they leave alone.
+  if (before === after) return;
   if (before === undefined && path.length > 0) note('added', path);
   if (after === undefined && path.length > 0) note('removed', path);
   const parts = partsOf(pair);

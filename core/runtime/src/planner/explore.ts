@@ -81,7 +81,8 @@ class Explorer<Desired, State, Observation, Step> {
   readonly #decisions: Decision<Step>['kind'][] = [];
   /** For each state, the states that fresh and faultless moves lead to. */
   readonly #successors: number[][] = [];
-  readonly #seenStale = new Set<string>();
+  /** For each situation, how old its decision was when it was first met. */
+  readonly #staleAges = new Map<string, number>();
   readonly #violations = new Map<string, Violation>();
   #transitions = 0;
 
@@ -96,7 +97,7 @@ class Explorer<Desired, State, Observation, Step> {
     if (isComplete) this.#judgeLiveness();
     return {
       states: this.#nodes.length,
-      staleSituations: this.#seenStale.size,
+      staleSituations: this.#staleAges.size,
       transitions: this.#transitions,
       isComplete,
       violations: [...this.#violations.values()],
@@ -126,6 +127,7 @@ class Explorer<Desired, State, Observation, Step> {
     }
     const decided = decision.kind === 'step' ? decision : undefined;
     this.#eachMove(node, decided, (state, via, faults, isLive) => {
+      this.#check(node, state, via, via.kind.startsWith('step') ? decided?.step : undefined);
       const id = this.#reach(state, node, via, faults);
       if (isLive) this.#successors[node.id]?.push(id);
       if (decided !== undefined && staleness > 0) this.#carry(node, state, via, faults, { ...decided, age: 1 });
@@ -143,8 +145,8 @@ class Explorer<Desired, State, Observation, Step> {
       this.#reach(after, node, via, node.faults);
     }
     if (stale.age >= staleness) return;
+    // The moves themselves were checked, or will be, where this state is expanded without the old decision.
     this.#eachMove(node, decided, (state, via, faults) => {
-      this.#reach(state, node, via, faults);
       this.#carry(node, state, via, faults, { ...stale, age: stale.age + 1 });
     });
   }
@@ -161,20 +163,15 @@ class Explorer<Desired, State, Observation, Step> {
       for (const [index, after] of model.apply(node.state, decided.step, desired).entries()) {
         const kind = index === 0 ? 'step' : 'step in part';
         const via: TraceLine = { kind, text, reason: decided.reason };
-        this.#check(node, after, via, decided.step);
         visit(after, via, node.faults, index === 0);
       }
     }
     for (const move of model.progress(node.state)) {
-      const via: TraceLine = { kind: 'world', text: move.name };
-      this.#check(node, move.state, via, undefined);
-      visit(move.state, via, node.faults, true);
+      visit(move.state, { kind: 'world', text: move.name }, node.faults, true);
     }
     if (node.faults >= this.#options.faults) return;
     for (const move of model.faults(node.state)) {
-      const via: TraceLine = { kind: 'fault', text: move.name };
-      this.#check(node, move.state, via, undefined);
-      visit(move.state, via, node.faults + 1, false);
+      visit(move.state, { kind: 'fault', text: move.name }, node.faults + 1, false);
     }
   }
 
@@ -202,8 +199,9 @@ class Explorer<Desired, State, Observation, Step> {
     decided: NonNullable<Node<State, Step>['stale']>,
   ): void {
     const key = this.#options.model.fingerprint(state, decided.step);
-    for (let age = 1; age <= decided.age; age++) if (this.#seenStale.has(`${key}#${age}`)) return;
-    this.#seenStale.add(`${key}#${decided.age}`);
+    const known = this.#staleAges.get(key);
+    if (known !== undefined && known <= decided.age) return;
+    this.#staleAges.set(key, decided.age);
     this.#queues[faults]?.push({ state, faults, stale: decided, parent, via, id: -1 });
   }
 
@@ -214,9 +212,10 @@ class Explorer<Desired, State, Observation, Step> {
 
   #check(node: Node<State, Step>, after: State, via: TraceLine, step: Step | undefined): void {
     const { invariants, desired } = this.#options;
+    const base = { before: node.state, after, desired, age: via.age ?? 0 };
+    const move = step === undefined ? base : { ...base, step };
     for (const invariant of invariants) {
-      const move = { before: node.state, after, desired, age: via.age ?? 0 };
-      const message = invariant.violation(step === undefined ? move : { ...move, step });
+      const message = invariant.violation(move);
       if (message !== undefined) this.#violate('safety', invariant.name, message, node, { via, state: after });
     }
   }

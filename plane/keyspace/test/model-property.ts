@@ -11,8 +11,8 @@ import {
   type Revision,
 } from '../src/index.js';
 import { type CollectedWatch, collectWatch } from './collected-watch.js';
-import type { OpenKeyspace } from './contract.js';
 import { NaiveModel, plain } from './naive-model.js';
+import type { OpenKeyspace } from './opened-keyspace.js';
 
 class Model extends NaiveModel {
   readonly watches: { readonly range: KeyRange; readonly after: Revision; readonly collected: CollectedWatch }[] = [];

@@ -6,14 +6,14 @@ import { captureSnapshot, writeSnapshot } from './snapshot.js';
 export interface LogLimits {
   /** A segment is ended behind this size. */
   readonly segmentBytes: number;
-  /** The log is rewritten when it is larger than twice what is held and this. */
+  /** The log is rewritten when it is larger than one and a half times what is held, and this. */
   readonly slackBytes: number;
 }
 
-export const defaultLogLimits: LogLimits = { segmentBytes: 64 * 1024 * 1024, slackBytes: 8 * 1024 * 1024 };
+export const defaultLogLimits: LogLimits = { segmentBytes: 64 * 1024 * 1024, slackBytes: 4 * 1024 * 1024 };
 
 /**
- * Keeps the log short: after a compaction, when more than half of the log is garbage, a snapshot takes the place of all
+ * Keeps the log short: after a compaction, when more than a third of the log is garbage, a snapshot takes the place of all
  * segments before the present one. It is written while the keyspace is in use. When that fails nothing is lost:
  * the log stays as it is until the next compaction.
  */
@@ -58,7 +58,7 @@ export class Rewriter {
   }
 
   #isMostlyGarbage(): boolean {
-    return this.#log.sizeBytes > 2 * this.#state.map.heldBytes + this.#limits.slackBytes;
+    return this.#log.sizeBytes > 1.5 * this.#state.map.heldBytes + this.#limits.slackBytes;
   }
 
   async #rewrite(records: ReturnType<typeof captureSnapshot>, number: number): Promise<void> {

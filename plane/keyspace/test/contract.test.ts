@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type SimulatedWorld, simulatedWorld, type World } from '@castellan/world';
+import { type SimulatedWorld, simulatedWorld } from '@castellan/world';
 import {
   CompactedError,
   FutureRevisionError,
@@ -12,20 +12,16 @@ import {
 } from '../src/index.js';
 import { collectWatch } from './collected-watch.js';
 import { modelProperty } from './model-property.js';
-
-/** Opens a new, empty keyspace. `reopen` closes it and opens it on the same data, where that has a meaning. */
-export type OpenKeyspace = (world: World) => Promise<OpenedKeyspace>;
-
-export interface OpenedKeyspace {
-  readonly keyspace: Keyspace;
-  readonly reopen?: () => Promise<Keyspace>;
-  readonly dispose: () => Promise<void>;
-}
+import { type OpenKeyspace, openEmbedded, openMemory } from './opened-keyspace.js';
 
 const everything = prefixRange('');
 
+// An implementation over a real etcd is added here.
+keyspaceContract('the memory keyspace', openMemory);
+keyspaceContract('the embedded keyspace', openEmbedded);
+
 /** The one suite that every implementation of `Keyspace` passes; SPEC.md K1 to K9. */
-export function keyspaceContract(name: string, open: OpenKeyspace): void {
+function keyspaceContract(name: string, open: OpenKeyspace): void {
   const withKeyspace = (run: (keyspace: Keyspace, world: SimulatedWorld) => Promise<void>) => async () => {
     const world = simulatedWorld(1);
     const { keyspace, dispose } = await open(world);

@@ -11,7 +11,7 @@ export type Choice =
 /** Where a pod goes: the best of the nodes that it can run on, or why there is none. Pure. */
 export function chooseNode(pod: Pod, views: readonly NodeView[]): Choice {
   if (views.length === 0) return { kind: 'none', message: 'no nodes available to schedule pods' };
-  const examined = views.map((view) => ({ view, reasons: filter(pod, view) }));
+  const examined = views.map((view) => ({ view, reasons: filter(pod, view, views) }));
   const feasible = examined.filter(({ reasons }) => reasons.length === 0).map(({ view }) => view);
   const nodeName = bestNode(pod, feasible, views)?.node.metadata.name;
   if (nodeName !== undefined) return { kind: 'node', nodeName };

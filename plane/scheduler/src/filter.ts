@@ -1,24 +1,32 @@
 import type { Pod } from '@castellan/machinery';
 import type { NodeView } from './cluster-view.js';
 import { isWantedNode } from './node-affinity.js';
+import { podAffinityObstacles } from './pod-affinity.js';
 import { requestsOf } from './resources.js';
 import { isTolerated, taintsOf, unschedulableTaint } from './taints.js';
 
 /**
  * Why this pod cannot run on this node, in upstream's words; empty when it can. As upstream, the first kind of obstacle
- * is told, and of resources every one that is short.
+ * is told, and of resources every one that is short. `all` are all nodes: pods may have to be near others or away.
  */
-export function filter(pod: Pod, view: NodeView): readonly string[] {
+export function filter(pod: Pod, view: NodeView, all: readonly NodeView[] = [view]): readonly string[] {
   for (const check of checks) {
-    const reasons = check(pod, view);
+    const reasons = check(pod, view, all);
     if (reasons.length > 0) return reasons;
   }
   return [];
 }
 
-type Check = (pod: Pod, view: NodeView) => readonly string[];
+type Check = (pod: Pod, view: NodeView, all: readonly NodeView[]) => readonly string[];
 
-const checks: readonly Check[] = [isSchedulable, toleratesTaints, wantsNode, hasFreePorts, hasRoom];
+const checks: readonly Check[] = [
+  isSchedulable,
+  toleratesTaints,
+  wantsNode,
+  hasFreePorts,
+  hasRoom,
+  podAffinityObstacles,
+];
 
 function isSchedulable({ spec }: Pod, { node }: NodeView): readonly string[] {
   if (node.spec?.unschedulable !== true || isTolerated(unschedulableTaint, spec?.tolerations ?? [])) return [];

@@ -1,8 +1,9 @@
-import { formatKey, keyOf, nodes, type ObjectKey, type Pod, pods } from '@castellan/machinery';
+import { formatKey, keyOf, nodes, type Pod, pods } from '@castellan/machinery';
 import { type Controller, type ReconcileContext, type ReconcileResult, watchSource } from '@castellan/runtime';
 import { bind } from './bind.js';
 import { chooseNode } from './choose-node.js';
 import { AssumedPods, hasFinished, viewCluster } from './cluster-view.js';
+import { hasPodAffinity } from './pod-affinity.js';
 
 const schedulerName = 'default-scheduler';
 /** A node that changes or a pod that goes wakes what waits; this is for what neither tells. */
@@ -11,13 +12,16 @@ const retryMs = 30_000;
 /** Finds a node for every pod that has none. One pod at a time: each choice sees all earlier ones. */
 export function schedulerController(): Controller<Pod> {
   const assumed = new AssumedPods();
-  const waiting = new Map<string, ObjectKey>();
+  const waiting = new Map<string, Pod>();
   return {
     name: 'scheduler',
     for: pods,
     watches: [
-      watchSource({ type: nodes, map: () => [...waiting.values()] }),
-      watchSource({ type: pods, map: (pod) => (makesRoom(pod) ? [...waiting.values()] : []) }),
+      watchSource({ type: nodes, map: () => [...waiting.values()].map(keyOf) }),
+      watchSource({
+        type: pods,
+        map: (pod) => [...waiting.values()].filter((waiter) => mayHelp(pod, waiter)).map(keyOf),
+      }),
     ],
     concurrency: 1,
     async reconcile(key, context) {
@@ -28,7 +32,7 @@ export function schedulerController(): Controller<Pod> {
       }
       const choice = chooseNode(pod, viewCluster(context.cache, assumed));
       if (choice.kind === 'none') {
-        waiting.set(formatKey(key), key);
+        waiting.set(formatKey(key), pod);
         return reportUnschedulable(pod, choice.message, context);
       }
       waiting.delete(formatKey(key));
@@ -49,9 +53,10 @@ function isOurs(pod: Pod): boolean {
   );
 }
 
-function makesRoom(pod: Pod): boolean {
-  const isLeaving = pod.metadata.deletionTimestamp !== undefined || hasFinished(pod);
-  return isLeaving && pod.spec?.nodeName !== undefined;
+/** A pod that leaves its node makes room there; one that comes may be whom another wants to be near. */
+function mayHelp(pod: Pod, waiter: Pod): boolean {
+  if (pod.spec?.nodeName === undefined) return false;
+  return pod.metadata.deletionTimestamp !== undefined || hasFinished(pod) || hasPodAffinity(waiter);
 }
 
 async function place(pod: Pod, nodeName: string, assumed: AssumedPods, context: ReconcileContext): Promise<void> {

@@ -103,6 +103,16 @@ test('S9: nodes that change and pods that go wake the pods that wait, and only t
   assert.deepEqual(bench.wokenBy('Pod', pod('x', { nodeName: 'a', phase: 'Running' })), []);
 });
 
+test('S9: a pod that comes wakes the pods that want to be near it', async () => {
+  const bench = new Bench([node('a', { labels: { zone: 'z' } })]);
+  const term = { labelSelector: { matchLabels: { app: 'db' } }, topologyKey: 'zone' };
+  const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
+  bench.put(pod('near', { spec: { affinity } }));
+  await bench.reconcile('near');
+  assert.deepEqual(bench.writes, ['patch near/status']);
+  assert.deepEqual(bench.wokenBy('Pod', pod('x', { nodeName: 'a', phase: 'Running' })), ['default/near']);
+});
+
 /** A scheduler with a cache that the test fills by hand, and a client that notes what is written. */
 class Bench {
   readonly writes: string[] = [];

@@ -58,14 +58,14 @@ export async function act(step: EtcdStep, cluster: EtcdCluster, sighting: Sighti
     }
     case 'addLearner': {
       const added = admin.addLearner(endpointIn(sighting), peerUrlOf(cluster, step.name), signal);
-      return unlessRefusedAs('peerUrlExists', added);
+      return unlessRefused(added, 'peerUrlExists', 'memberExists');
     }
     case 'promote':
-      return unlessRefusedAs('notLearner', admin.promote(endpointIn(sighting), step.id, signal));
+      return unlessRefused(admin.promote(endpointIn(sighting), step.id, signal), 'notLearner');
     case 'removeMember':
-      return unlessRefusedAs('memberNotFound', admin.remove(endpointIn(sighting), step.id, signal));
+      return unlessRefused(admin.remove(endpointIn(sighting), step.id, signal), 'memberNotFound');
     case 'moveLeader':
-      return unlessRefusedAs('notLeader', admin.moveLeader(endpointIn(sighting), step.id, signal));
+      return unlessRefused(admin.moveLeader(endpointIn(sighting), step.id, signal), 'notLeader');
   }
 }
 
@@ -92,8 +92,9 @@ async function unlessItExists(created: Promise<unknown>): Promise<void> {
   });
 }
 
-async function unlessRefusedAs(refusal: Refusal, change: Promise<void>): Promise<void> {
+/** That etcd finds it done already, too. */
+async function unlessRefused(change: Promise<void>, ...done: readonly Refusal[]): Promise<void> {
   await change.catch((error: unknown) => {
-    if (!(error instanceof EtcdRefusedError) || error.refusal !== refusal) throw error;
+    if (!(error instanceof EtcdRefusedError) || !done.includes(error.refusal)) throw error;
   });
 }

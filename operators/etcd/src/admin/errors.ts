@@ -9,6 +9,8 @@ const refusals = {
   notLearner: 'can only promote a learner member',
   tooManyLearners: 'too many learner members in cluster',
   peerUrlExists: 'Peer URLs already exists',
+  /** An ID is made of the peer URLs and the second, so a repeated addition may be refused for either. */
+  memberExists: 'member ID already exist',
   memberNotFound: 'member not found',
   notLeader: 'not leader',
   noLeader: 'no leader',

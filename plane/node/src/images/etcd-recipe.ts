@@ -1,5 +1,5 @@
 import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { runCommand } from '../sandbox/command.js';
 import { type Image, ImageError, type ImageRecipe } from './image-catalogue.js';
 import type { ImageName } from './image-name.js';
@@ -14,15 +14,22 @@ interface Installation {
 }
 
 const imagePaths: ReadonlySet<string> = new Set(['coreos/etcd', 'etcd-development/etcd', 'etcd', 'bitnami/etcd']);
-const machineServer = '/usr/bin/etcd';
-const machineClient = '/usr/bin/etcdctl';
+
+export interface EtcdRecipeOptions {
+  /** Has `etcd/<version>/etcd`, and `etcdctl` beside it. */
+  readonly programDirectory: string;
+  /** Where the machine's own is; etcdctl beside it. /usr/bin/etcd by default. */
+  readonly machineServer?: string;
+}
 
 /** etcd of the machine and of the program directory, at the places where etcd's official images have it. */
 export class EtcdRecipe implements ImageRecipe {
   readonly #programDirectory: string;
+  readonly #machineServer: string;
 
-  constructor(programDirectory: string) {
+  constructor({ programDirectory, machineServer = '/usr/bin/etcd' }: EtcdRecipeOptions) {
     this.#programDirectory = programDirectory;
+    this.#machineServer = machineServer;
   }
 
   matches(image: ImageName): boolean {
@@ -39,7 +46,8 @@ export class EtcdRecipe implements ImageRecipe {
     if (installation === undefined) throw new ImageError(nothingFound(image.tag, versions));
     const version = formatVersion(installation.version);
     const isExact = wanted === undefined || formatVersion(wanted) === version;
-    const substitution = `wanted etcd ${image.tag.replace(/^v/, '')}; this machine has ${versions.map(formatVersion).join(', ')} (${installation.origin}); running ${version}`;
+    const there = versions.map(formatVersion).join(', ');
+    const substitution = `wanted etcd ${image.tag.replace(/^v/, '')}; this machine has ${there}; running ${version} (${installation.origin})`;
     return {
       id: `program://${installation.server.slice(1)}@${version}`,
       description: `etcd ${version} (${installation.origin})`,
@@ -69,10 +77,11 @@ export class EtcdRecipe implements ImageRecipe {
           return [{ version, server, client: present(join(root, name, 'etcdctl')), origin: join(root, name) }];
         })
       : [];
-    const version = await versionOf(machineServer);
+    const server = this.#machineServer;
+    const version = await versionOf(server);
     if (version === undefined) return unpacked;
-    const machine = { version, server: machineServer, client: present(machineClient), origin: "Debian's etcd-server" };
-    return [...unpacked, machine];
+    const client = present(join(dirname(server), 'etcdctl'));
+    return [...unpacked, { version, server, client, origin: "Debian's etcd-server" }];
   }
 }
 

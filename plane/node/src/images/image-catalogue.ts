@@ -42,7 +42,7 @@ export class ImageCatalogue {
   readonly #recipes: readonly ImageRecipe[];
 
   constructor(options: ImageCatalogueOptions) {
-    this.#recipes = [new EtcdRecipe(options.programDirectory), new ShellRecipe(), new PauseRecipe()];
+    this.#recipes = [new EtcdRecipe(options), new ShellRecipe(), new PauseRecipe()];
   }
 
   async resolve(image: string): Promise<Image> {

@@ -27,6 +27,12 @@ export class PodSandbox {
     return this.#network;
   }
 
+  /** Where the pod's processes are, or were, if it was ever begun. */
+  recordedNamespace(): string | undefined {
+    const record = this.directory.read();
+    return record === undefined ? undefined : `${this.#host.network.bridge}-${record.networkIndex}`;
+  }
+
   get startedAtMs(): number {
     return this.directory.read()?.startedAtMs ?? this.#host.world.clock.now();
   }

@@ -33,11 +33,12 @@ export class PodWorker {
   readonly #hasEnded: (worker: PodWorker) => void;
   #pod: Pod;
   #isGone = false;
-  #isAdopted = false;
   #hasVolumes = false;
   #isReleased = false;
+  #endSeenAtMs: number | undefined;
   #isClosed = false;
   #isDirty = false;
+  #isRunning = false;
   #pass: Promise<void> | undefined;
   #timer: Cancel | undefined;
   #nextMs: number | undefined;
@@ -49,6 +50,10 @@ export class PodWorker {
     this.#hasEnded = hasEnded;
     this.#sandbox = new PodSandbox(host, this.uid);
     this.#containers = new PodContainers(host, this.uid, this.#sandbox.directory);
+    // What an earlier agent has started is ours from the first moment: its logs can be read, its exit is noticed.
+    const namespace = this.#sandbox.recordedNamespace();
+    if (namespace !== undefined) this.#containers.adopt(namespace);
+    this.#watchRuns();
   }
 
   get pod(): Pod {
@@ -77,9 +82,7 @@ export class PodWorker {
   wake(): void {
     if (this.#isClosed) return;
     this.#isDirty = true;
-    this.#pass ??= this.#run().finally(() => {
-      this.#pass = undefined;
-    });
+    if (!this.#isRunning) this.#pass = this.#run();
   }
 
   /** Leaves the pod as it is and works on it no more. */
@@ -91,6 +94,7 @@ export class PodWorker {
   }
 
   async #run(): Promise<void> {
+    this.#isRunning = true;
     while (this.#isDirty && !this.#isClosed) {
       this.#isDirty = false;
       this.#timer?.();
@@ -104,6 +108,8 @@ export class PodWorker {
         this.#lookAgainAt(this.#now() + retryMs);
       }
     }
+    // With no pause since the last look at #isDirty: a wish for a pass that comes from now on starts a new run.
+    this.#isRunning = false;
   }
 
   async #sync(): Promise<void> {
@@ -116,7 +122,6 @@ export class PodWorker {
       );
     }
     const network = await this.#sandbox.ensure(this.#pod);
-    this.#adopt(network.namespace);
     const problem = await this.#ensureVolumes(network.address);
     if (problem !== undefined) {
       await this.#publish(this.#plan(), problem);
@@ -139,11 +144,6 @@ export class PodWorker {
 
   /** The pod is to end: ask, wait until the deadline, kill, tell the API server, remove everything. */
   async #end(): Promise<void> {
-    const record = this.#sandbox.directory.read();
-    if (record !== undefined) {
-      const { bridge } = this.#host.network;
-      this.#adopt(`${bridge}-${record.networkIndex}`);
-    }
     for (const run of this.#containers.running()) this.#stop(run, this.#endDeadlineMs());
     const againMs = this.#stops.advance(this.#now());
     if (againMs !== undefined && this.#containers.running().length > 0) return this.#lookAgainAt(againMs);
@@ -155,20 +155,20 @@ export class PodWorker {
     this.#hasEnded(this);
   }
 
+  /** The grace period counts from when we saw it; after a restart of the plane, from what the object says. */
   #endDeadlineMs(): number {
-    if (this.#isGone) return this.#now();
-    const { deletionTimestamp = '', deletionGracePeriodSeconds } = this.#pod.metadata;
-    // deletionTimestamp is cut to whole seconds: with a grace of a second, it may be over before it began.
-    const endMs = Date.parse(deletionTimestamp) + 999;
-    return deletionGracePeriodSeconds === 0 ? this.#now() : endMs;
+    const { deletionTimestamp = '', deletionGracePeriodSeconds = 0 } = this.#pod.metadata;
+    if (this.#isGone || deletionGracePeriodSeconds === 0) return this.#now();
+    this.#endSeenAtMs ??= this.#now();
+    // deletionTimestamp is cut to whole seconds.
+    const writtenMs = Date.parse(deletionTimestamp) + 999;
+    return Math.min(this.#endSeenAtMs + deletionGracePeriodSeconds * 1000, writtenMs);
   }
 
   /** A pod that has run to its end keeps its files (logs) until it is deleted; its network and probes go at once. */
   async #release(): Promise<void> {
     if (this.#isReleased) return;
-    const record = this.#sandbox.directory.read();
-    if (record === undefined) return;
-    this.#adopt(`${this.#host.network.bridge}-${record.networkIndex}`);
+    if (this.#sandbox.directory.read() === undefined) return;
     for (const run of this.#containers.running()) this.#stop(run);
     const againMs = this.#stops.advance(this.#now());
     if (againMs !== undefined) return this.#lookAgainAt(againMs);
@@ -199,13 +199,6 @@ export class PodWorker {
       // Another pod of that name is there already: ours is gone.
       if (!isStatusError(error, 'Conflict', 'NotFound')) throw error;
     }
-  }
-
-  #adopt(networkNamespace: string): void {
-    if (this.#isAdopted) return;
-    this.#isAdopted = true;
-    this.#containers.adopt(networkNamespace);
-    this.#watchRuns();
   }
 
   async #ensureVolumes(podIp: string): Promise<string | undefined> {

@@ -27,6 +27,8 @@ export interface PlaneNetworkOptions {
 }
 
 const rangesToTry = 16;
+/** A wider route of the machine (10.0.0.0/8 to a company's network, say) may be narrowed by ours; this and less may not. */
+const widestConflict = 16;
 
 /** Makes what is missing of the plane's network; may be called again at any time. */
 export async function ensurePlaneNetwork(options: PlaneNetworkOptions): Promise<PlaneNetwork> {
@@ -87,14 +89,15 @@ function freeRange(preferred: AddressRange, taken: readonly AddressRange[]): Add
   );
 }
 
-/** Every range that the machine routes somewhere, our own bridge and the default route excepted. */
+/** Every range that the machine routes somewhere, our own bridge and wide routes excepted. */
 async function rangesOnMachine(ownBridge: string): Promise<readonly AddressRange[]> {
   const routes: unknown = JSON.parse(await requireCommand('ip', ['-4', '-json', 'route', 'show', 'table', 'all']));
   if (!Array.isArray(routes)) return [];
   return routes.flatMap((route: unknown) => {
     if (typeof route !== 'object' || route === null || !('dst' in route) || typeof route.dst !== 'string') return [];
     if (route.dst === 'default' || ('dev' in route && route.dev === ownBridge)) return [];
-    return [parseRange(route.dst)];
+    const range = parseRange(route.dst);
+    return range.prefixLength < widestConflict ? [] : [range];
   });
 }
 

@@ -8,7 +8,6 @@ export interface ServiceBackends {
   readonly clusterIp: string | undefined;
   readonly externalName: string | undefined;
   readonly ports: readonly BackendPort[];
-  readonly sessionAffinity: boolean;
 }
 
 export interface BackendPort {
@@ -61,7 +60,6 @@ export function serviceBackends(
       ports.length > 0 || !isHeadless
         ? ports
         : [{ name: undefined, protocol: 'TCP', port: 0, backends: portless(service, chosen, slices) }],
-    sessionAffinity: spec.sessionAffinity === 'ClientIP',
   };
 }
 

@@ -29,6 +29,11 @@ export class TcpProxy {
     return proxy;
   }
 
+  get port(): number {
+    const address = this.#server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  }
+
   /** New connections go to these; those that stand stay where they are. */
   setBackends(backends: readonly Backend[]): void {
     this.#backends = backends;

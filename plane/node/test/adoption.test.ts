@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { type Pod, pods } from '@castellan/machinery';
+import { removeEverything } from '../src/index.js';
+import { ContainerProcess } from '../src/sandbox/container-process.js';
+import { ensurePlaneNetwork } from '../src/sandbox/plane-network.js';
+import { createPodNetwork, podNetworkAt } from '../src/sandbox/pod-network.js';
+import { isReady, mainStatus, shellPod, startAgent } from './agent-under-test.js';
+import { cannotRunPods, leftovers, until, withDataDirectory } from './machine.js';
+import { SimulatedCluster } from './simulated-cluster.js';
+
+const skip = cannotRunPods();
+
+/** Waits in the container for a line, so that the test says when it ends. */
+const gated = 'mkfifo /tmp/gate; echo up; read code </tmp/gate; exit $code';
+
+function gateOf(directory: string, pod: Pod): string {
+  return join(directory, 'pods', pod.metadata.uid ?? '', 'containers/main/0/layer/tmp/gate');
+}
+
+/** An agent in a process of its own runs these pods until they are ready, then is killed with SIGKILL. */
+async function killedAgent(directory: string, given: readonly Pod[]): Promise<SimulatedCluster> {
+  const support = new URL('./agent-under-test.js', import.meta.url).href;
+  const script = join(directory, 'agent.mjs');
+  const result = join(directory, 'pods-then.json');
+  writeFileSync(
+    script,
+    `import { writeFileSync } from 'node:fs';
+     import { pods } from ${JSON.stringify(import.meta.resolve('@castellan/machinery'))};
+     import { isReady, startAgent } from ${JSON.stringify(support)};
+     const { cluster, podThat } = await startAgent(${JSON.stringify(directory)});
+     const then = [];
+     for (const pod of ${JSON.stringify(given)}) {
+       await cluster.create(pods, pod);
+       then.push(await podThat(pod.metadata.name, 'to be ready', isReady));
+     }
+     writeFileSync(${JSON.stringify(result)}, JSON.stringify(then));
+     process.kill(process.pid, 'SIGKILL');`,
+  );
+  const killedBy = await new Promise((resolve) => {
+    spawn(process.execPath, [script], { stdio: 'inherit' }).once('exit', (_code, signal) => resolve(signal));
+  });
+  assert.equal(killedBy, 'SIGKILL');
+  const then: readonly Pod[] = JSON.parse(readFileSync(result, 'utf8'));
+  return new SimulatedCluster(then.map((object) => ({ type: pods, object })));
+}
+
+test('N2 after the kill of the agent its pods run on, ready, and the next agent sees them end', { skip }, () =>
+  withDataDirectory(async (directory) => {
+    const readinessProbe = { exec: { command: ['test', '-p', '/tmp/gate'] }, periodSeconds: 1 };
+    const cluster = await killedAgent(directory, [
+      shellPod('a', gated, { restartPolicy: 'Never', main: { readinessProbe } }),
+    ]);
+    const before = await cluster.get(pods, { namespace: 'default', name: 'a' });
+    const seen: boolean[] = [];
+    const agent = await startAgent(directory, { cluster });
+    const watching = new AbortController();
+    const watched = (async () => {
+      for await (const event of cluster.watch<Pod>(pods, { signal: watching.signal })) {
+        if (event.type === 'MODIFIED' && mainStatus(event.object).state?.running !== undefined)
+          seen.push(isReady(event.object));
+      }
+    })();
+    try {
+      await agent.logIs('a', 'up\n');
+      const now = await agent.podThat('a', 'to be ready', isReady);
+      assert.equal(mainStatus(now).containerID, mainStatus(before).containerID);
+      assert.equal(mainStatus(now).restartCount, 0);
+      assert.deepEqual(mainStatus(now).state, mainStatus(before).state);
+      writeFileSync(gateOf(directory, now), '6\n');
+      const ended = await agent.podThat('a', 'to have failed', ({ status }) => status?.phase === 'Failed');
+      assert.equal(mainStatus(ended).state?.terminated?.exitCode, 6);
+      assert.ok(!seen.includes(false), 'it was never shown as unready while it ran');
+    } finally {
+      watching.abort();
+      await watched;
+      await agent.stop('stop');
+    }
+  }),
+);
+
+test('N2 an exit while no agent runs is shown by the next one, with its code', { skip }, () =>
+  withDataDirectory(async (directory) => {
+    const cluster = await killedAgent(directory, [shellPod('a', gated, { restartPolicy: 'Never' })]);
+    const before = await cluster.get(pods, { namespace: 'default', name: 'a' });
+    const run = join(directory, 'pods', before.metadata.uid ?? '', 'containers/main/0');
+    const namespaces = await import('../src/sandbox/pod-network.js');
+    const [namespace] = await namespaces.leftNamespaces(directory);
+    const container = ContainerProcess.adopt(run, namespace?.namespace ?? '');
+    await until('the gate', () => readFileSync(join(run, 'log'), 'utf8') === 'up\n');
+    writeFileSync(gateOf(directory, before), '4\n');
+    await until('the exit', () => container.state().kind === 'exited');
+    const agent = await startAgent(directory, { cluster });
+    try {
+      const ended = await agent.podThat('a', 'to have failed', ({ status }) => status?.phase === 'Failed');
+      assert.equal(mainStatus(ended).state?.terminated?.exitCode, 4);
+    } finally {
+      await agent.stop('stop');
+    }
+  }),
+);
+
+test('N12 a pod that was deleted while no agent ran ends when the next one starts', { skip }, () =>
+  withDataDirectory(async (directory) => {
+    const cluster = await killedAgent(directory, [shellPod('a', gated), shellPod('b', gated)]);
+    await cluster.delete(pods, { namespace: 'default', name: 'a' }, { gracePeriodSeconds: 0 });
+    const kept = await cluster.get(pods, { namespace: 'default', name: 'b' });
+    const agent = await startAgent(directory, { cluster });
+    try {
+      await until('the orphan to be gone', async () => {
+        const left = await leftovers(directory);
+        return left.filter((line) => line.startsWith('namespace')).length === 1;
+      });
+      const now = await agent.podThat('b', 'to be ready', isReady);
+      assert.equal(mainStatus(now).containerID, mainStatus(kept).containerID);
+    } finally {
+      await agent.stop('stop');
+    }
+  }),
+);
+
+test(
+  'N8 N3 what the plane stopped goes on at its next start: same address, same volume, whatever its policy',
+  { skip },
+  () =>
+    withDataDirectory(async (directory) => {
+      const cluster = new SimulatedCluster();
+      const first = await startAgent(directory, { cluster });
+      const volume = { volumes: [{ name: 'data', emptyDir: {} }] };
+      const main = { volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+      const script = 'echo x >>/data/starts; wc -l </data/starts; trap "exit 0" TERM; while :; do sleep 0.02; done';
+      await cluster.create(pods, shellPod('a', script, { restartPolicy: 'Never', ...volume, main }));
+      const before = await first.podThat('a', 'to be ready', isReady);
+      await first.logIs('a', '1\n');
+      await first.stop('stop');
+      assert.deepEqual(await leftovers(directory), [], 'nothing of it is on the machine while it is stopped');
+      const second = await startAgent(directory, { cluster });
+      try {
+        const after = await second.podThat(
+          'a',
+          'to run again',
+          (pod) => isReady(pod) && mainStatus(pod).restartCount === 1,
+        );
+        assert.equal(after.status?.podIP, before.status?.podIP);
+        await second.logIs('a', '2\n');
+      } finally {
+        await second.stop('stop');
+      }
+    }),
+);
+
+test('N8 what `removeEverything` ended goes on at the next start as well', { skip }, () =>
+  withDataDirectory(async (directory) => {
+    const cluster = await killedAgent(directory, [shellPod('a', gated, { restartPolicy: 'Never' })]);
+    await removeEverything(directory);
+    assert.deepEqual(await leftovers(directory), []);
+    const agent = await startAgent(directory, { cluster });
+    try {
+      await agent.podThat('a', 'to run again', (pod) => isReady(pod) && mainStatus(pod).restartCount === 1);
+    } finally {
+      await agent.stop('stop');
+    }
+  }),
+);
+
+test(
+  'N1 a namespace whose making was cut off half-way is made anew, and what no record names is removed',
+  { skip },
+  () =>
+    withDataDirectory(async (directory) => {
+      const plane = await ensurePlaneNetwork({ dataDirectory: directory, podCidr: '10.244.64.0/24' });
+      // As an agent leaves it that is killed right after its first step: no address, no device, no record.
+      const { requireCommand } = await import('../src/sandbox/command.js');
+      await requireCommand('ip', ['netns', 'add', podNetworkAt(plane, 2).namespace]);
+      await createPodNetwork(plane, podNetworkAt(plane, 3));
+      const agent = await startAgent(directory);
+      try {
+        await agent.cluster.create(pods, shellPod('a', 'sleep 1000'));
+        await agent.cluster.create(pods, shellPod('b', 'sleep 1000'));
+        await agent.podThat('a', 'to be ready', isReady);
+        await agent.podThat('b', 'to be ready', isReady);
+      } finally {
+        await agent.stop('stop');
+      }
+      assert.deepEqual(await leftovers(directory), []);
+    }),
+);

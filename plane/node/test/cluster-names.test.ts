@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { Resolver } from 'node:dns/promises';
+import { createServer, type Server } from 'node:net';
+import { test } from 'node:test';
+import { pods, services } from '@castellan/machinery';
+import { realWorld } from '@castellan/world';
+import { ClusterZone } from '../src/dns/cluster-zone.js';
+import { DnsServer } from '../src/dns/dns-server.js';
+import { ServiceTable } from '../src/services/service-table.js';
+import { TcpProxy } from '../src/services/tcp-proxy.js';
+import { isReady, shellPod, startAgent } from './agent-under-test.js';
+import { cannotRunPods, withDataDirectory } from './machine.js';
+
+const skip = cannotRunPods();
+
+function service(name: string, spec: object) {
+  return { metadata: { namespace: 'default', name }, spec: { ports: [{ name: 'main', port: 80 }], ...spec } };
+}
+
+test('N16 pods find each other by the names of Kubernetes, over UDP and TCP', { skip }, () =>
+  withDataDirectory(async (directory) => {
+    const agent = await startAgent(directory, { withServices: true });
+    const { cluster } = agent;
+    try {
+      await cluster.create(
+        services,
+        service('peers', { clusterIP: 'None', selector: { app: 'a' }, publishNotReadyAddresses: true }),
+      );
+      await cluster.create(services, service('ready', { clusterIP: 'None', selector: { app: 'a' } }));
+      await cluster.create(services, service('outside', { type: 'ExternalName', externalName: 'example.com' }));
+      const never = { readinessProbe: { exec: { command: ['false'] } } };
+      const lookup =
+        'until nslookup a.peers.default.svc; do sleep 0.02; done; getent hosts a.peers; getent hosts ready.default.svc.cluster.local || echo nothing; sleep 1000';
+      await cluster.create(pods, shellPod('a', lookup, { hostname: 'a', subdomain: 'peers', main: never }));
+      const pod = await agent.podThat('a', 'to run', ({ status }) => status?.phase === 'Running');
+      const ip = pod.status?.podIP ?? '';
+      const gateway = pod.status?.hostIP ?? '';
+      await agent.logIs(
+        'a',
+        `Server:    ${gateway}\n\nName:      a.peers.default.svc\nAddress 1: ${ip}\n${ip.padEnd(15)} a.peers.default.svc.cluster.local\nnothing\n`,
+      );
+      const resolver = new Resolver({ timeout: 2_000, tries: 1 });
+      resolver.setServers([gateway]);
+      assert.deepEqual(await resolver.resolve4('peers.default.svc.cluster.local'), [ip]);
+      assert.deepEqual(await resolver.resolveSrv('_main._tcp.peers.default.svc.cluster.local'), [
+        { name: 'a.peers.default.svc.cluster.local', port: 80, priority: 0, weight: 100 },
+      ]);
+      assert.deepEqual(await resolver.reverse(ip), ['a.peers.default.svc.cluster.local']);
+      assert.deepEqual(await resolver.resolveCname('outside.default.svc.cluster.local'), ['example.com']);
+      const noName = { code: 'ENOTFOUND' };
+      await assert.rejects(resolver.resolve4('none.default.svc.cluster.local'), noName);
+      await assert.rejects(resolver.resolve4('b.peers.default.svc.cluster.local'), noName);
+    } finally {
+      await agent.stop('stop');
+    }
+  }),
+);
+
+test('N16 an answer that does not fit a datagram comes over TCP, and an outside name is refused at once', async () => {
+  const table = new ServiceTable();
+  const addresses = Array.from({ length: 200 }, (_, index) => `10.244.0.${index + 2}`);
+  const backends = addresses.map((address) => ({ address, port: 1, hostname: undefined }));
+  const ports = [{ name: undefined, protocol: 'TCP', port: 1, backends }];
+  table.replace('default', [
+    { namespace: 'default', name: 'many', clusterIp: undefined, externalName: undefined, ports },
+  ]);
+  const zone = new ClusterZone('cluster.local', table, () => false);
+  const server = await DnsServer.listen({ world: realWorld(), zone, address: '127.0.0.1', port: 0, upstream: [] });
+  try {
+    const resolver = new Resolver({ timeout: 2_000, tries: 1 });
+    resolver.setServers([`127.0.0.1:${server.port}`]);
+    const found = await resolver.resolve4('many.default.svc.cluster.local');
+    assert.deepEqual([...found].sort(), [...addresses].sort());
+    await assert.rejects(resolver.resolve4('example.com'), { code: 'EREFUSED' });
+  } finally {
+    await server.close();
+  }
+});
+
+test(
+  'N17 a service address leads to its ready pod from the machine and from pods, and to nowhere when there is none',
+  { skip },
+  () =>
+    withDataDirectory(async (directory) => {
+      const agent = await startAgent(directory, { withServices: true });
+      const { cluster } = agent;
+      try {
+        await cluster.create(
+          services,
+          service('web', {
+            clusterIP: '10.244.128.7',
+            selector: { app: 'web' },
+            ports: [{ port: 80, targetPort: 8080 }],
+          }),
+        );
+        const serve = `exec python3 -c "
+import http.server
+class H(http.server.BaseHTTPRequestHandler):
+  def do_GET(self):
+    self.send_response(200); self.end_headers(); self.wfile.write(b'hello')
+  def log_message(self, *a): pass
+http.server.HTTPServer(('', 8080), H).serve_forever()"`;
+        await cluster.create(
+          pods,
+          shellPod('web', serve, {
+            main: { readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1 } },
+          }),
+        );
+        await agent.podThat('web', 'to be ready', isReady);
+        const reply = await fetch('http://10.244.128.7/', { signal: AbortSignal.timeout(5_000) });
+        assert.equal(await reply.text(), 'hello');
+        await cluster.create(
+          pods,
+          shellPod(
+            'client',
+            'exec 3<>/dev/tcp/10.244.128.7/80; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; tail -n 1 <&3',
+            {
+              restartPolicy: 'Never',
+              main: {
+                command: [
+                  '/bin/bash',
+                  '-c',
+                  'exec 3<>/dev/tcp/10.244.128.7/80; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; tail -n 1 <&3',
+                ],
+              },
+            },
+          ),
+        );
+        await agent.podThat('client', 'to have succeeded', ({ status }) => status?.phase === 'Succeeded');
+        await agent.logIs('client', 'hello');
+        await cluster.delete(pods, { namespace: 'default', name: 'web' });
+        await agent.podGone('web');
+        await assert.rejects(fetch('http://10.244.128.7/', { signal: AbortSignal.timeout(5_000) }));
+        await assert.rejects(fetch('http://10.244.128.9/', { signal: AbortSignal.timeout(5_000) }), 'no service there');
+      } finally {
+        await agent.stop('stop');
+      }
+    }),
+);
+
+test('N17 connections take turns between backends and pass by one that does not answer', async () => {
+  const echo = (name: string) =>
+    new Promise<Server>((resolve) => {
+      const server = createServer((socket) => socket.end(name));
+      server.listen(0, '127.0.0.1', () => resolve(server));
+    });
+  const servers = await Promise.all([echo('a'), echo('b')]);
+  const portOf = (server: Server) => {
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : 0;
+  };
+  const dead = await echo('dead');
+  const deadPort = portOf(dead);
+  await new Promise((resolve) => dead.close(resolve));
+  const backends = [...servers.map(portOf), deadPort].map((port) => ({
+    address: '127.0.0.1',
+    port,
+    hostname: undefined,
+  }));
+  const proxy = await TcpProxy.listen({ address: '127.0.0.1', port: 0, connectionLimit: 10 }, backends);
+  try {
+    const { connect } = await import('node:net');
+    const answers: string[] = [];
+    for (let count = 0; count < 6; count += 1) {
+      const chunks: Buffer[] = [];
+      for await (const chunk of connect(proxy.port, '127.0.0.1')) chunks.push(chunk);
+      answers.push(Buffer.concat(chunks).toString());
+    }
+    assert.deepEqual(new Set(answers), new Set(['a', 'b']));
+    assert.equal(answers.length, 6);
+  } finally {
+    await proxy.close();
+    for (const server of servers) server.close();
+  }
+});

@@ -65,6 +65,9 @@ function withUnlock(committer: Committer, unlock: () => Promise<void>): Committe
     get sizeBytes() {
       return committer.sizeBytes;
     },
+    get failure() {
+      return committer.failure;
+    },
     async close() {
       try {
         await committer.close();

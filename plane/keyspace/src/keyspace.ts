@@ -54,7 +54,6 @@ export interface Keyspace {
   /** 0 when nothing was compacted yet. */
   compactedRevision(): Promise<Revision>;
 
-  /** Bytes on disk (0 in memory) and number of keys. */
   status(): Promise<KeyspaceStatus>;
 
   /** Waits for the writes under way, then ends every watch. Everything after it fails with `KeyspaceClosedError`. */
@@ -136,6 +135,9 @@ export interface Watch {
 }
 
 export interface KeyspaceStatus {
+  /** On disk; 0 in memory. */
   readonly sizeBytes: number;
   readonly keys: number;
+  /** Why no write is taken any more, when the storage has failed. */
+  readonly failure?: Error;
 }

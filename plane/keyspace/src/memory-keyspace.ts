@@ -13,6 +13,7 @@ export function memoryKeyspace(world: World): Keyspace {
 
 class MemoryCommitter implements Committer {
   readonly sizeBytes = 0;
+  readonly failure = undefined;
   readonly #state: KeyspaceState;
   #onApplied: (events: readonly KeyEvent[]) => void = () => undefined;
 

@@ -67,6 +67,7 @@ for (const code of ['ENOSPC', 'EIO'] as const) {
     disk.failure = undefined;
     await assert.rejects(keyspace.put('/three', Buffer.from('3'), { ifRevision: 0 }), KeyspaceFailedError);
     await assert.rejects(keyspace.compact(2), KeyspaceFailedError);
+    assert.ok((await keyspace.status()).failure instanceof KeyspaceFailedError);
     assert.equal((await keyspace.range(everything)).count, 1);
     assert.deepEqual(collected.events(), []);
     await keyspace.close();

@@ -41,6 +41,10 @@ export class GroupCommitter implements Committer {
     return this.#log.sizeBytes;
   }
 
+  get failure(): KeyspaceFailedError | undefined {
+    return this.#failure;
+  }
+
   start(onApplied: (events: readonly KeyEvent[]) => void): void {
     this.#onApplied = onApplied;
   }

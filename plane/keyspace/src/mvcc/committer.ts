@@ -8,6 +8,8 @@ export interface Committer {
   /** Resolves with what `decide` returned once that is durable; rejects with what it threw. */
   submit<Result>(decide: (batch: WriteBatch) => Result): Promise<Result>;
   readonly sizeBytes: number;
+  /** Why nothing can be submitted any more. */
+  readonly failure: Error | undefined;
   /** Waits for what was submitted. */
   close(): Promise<void>;
 }

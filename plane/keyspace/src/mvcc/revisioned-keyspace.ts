@@ -103,7 +103,8 @@ export class RevisionedKeyspace implements Keyspace {
 
   async status(): Promise<KeyspaceStatus> {
     this.#assertOpen();
-    return { sizeBytes: this.#committer.sizeBytes, keys: this.#state.map.keys };
+    const { sizeBytes, failure } = this.#committer;
+    return { sizeBytes, keys: this.#state.map.keys, ...(failure && { failure }) };
   }
 
   close(): Promise<void> {

@@ -103,13 +103,13 @@ export class WorkQueue {
     if (entry.pending === 'ready') return;
     if (entry.pending === 'delayed') {
       entry.priority = Math.max(priority, entry.priority);
-      if (entry.dueMs <= dueMs) return;
+      if (entry.pendingMs <= dueMs) return;
     } else {
       entry.priority = priority;
       this.#delayedCount += 1;
     }
     entry.pending = 'delayed';
-    entry.dueMs = dueMs;
+    entry.pendingMs = dueMs;
     this.#sequence += 1;
     this.#delays.push({ key, dueMs, sequence: this.#sequence });
     this.#dropStaleDelays();
@@ -186,7 +186,7 @@ export class WorkQueue {
 
   #becomesReady(entry: Entry): void {
     entry.pending = 'ready';
-    entry.readyAtMs = this.#clock.monotonicNow();
+    entry.pendingMs = this.#clock.monotonicNow();
     if (!entry.isRunning) this.#offer(entry);
   }
 
@@ -199,7 +199,7 @@ export class WorkQueue {
   }
 
   #stand(entry: Entry): void {
-    entry.place = { entry, readyAtMs: entry.readyAtMs, isVoid: false };
+    entry.place = new EntryPlace(entry);
     this.#ready.push(entry.place, entry.priority);
   }
 
@@ -213,7 +213,7 @@ export class WorkQueue {
     entry.takenAtMs = nowMs;
     this.#readyCount -= 1;
     this.#runningCount += 1;
-    this.#observer.onTake?.(nowMs - entry.readyAtMs);
+    this.#observer.onTake?.(nowMs - entry.pendingMs);
     return entry.key;
   }
 
@@ -235,7 +235,7 @@ export class WorkQueue {
     for (let next = this.#delays.peek(); next !== undefined && next.dueMs <= nowMs; next = this.#delays.peek()) {
       this.#delays.pop();
       const entry = this.#entries.get(next.key);
-      if (entry?.pending !== 'delayed' || entry.dueMs !== next.dueMs) continue;
+      if (entry?.pending !== 'delayed' || entry.pendingMs !== next.dueMs) continue;
       this.#delayedCount -= 1;
       this.#becomesReady(entry);
     }
@@ -247,7 +247,7 @@ export class WorkQueue {
     if (this.#delays.size <= 2 * this.#delayedCount + 64) return;
     this.#delays.retain(({ key, dueMs }) => {
       const entry = this.#entries.get(key);
-      return entry?.pending === 'delayed' && entry.dueMs === dueMs;
+      return entry?.pending === 'delayed' && entry.pendingMs === dueMs;
     });
   }
 
@@ -264,17 +264,14 @@ export class WorkQueue {
   }
 }
 
-interface EntryPlace extends Place {
-  readonly entry: Entry;
-}
-
+/** What is known of one key. There may be a hundred thousand of them: each field counts. */
 class Entry {
   readonly key: string;
   priority: number;
   pending: 'none' | 'ready' | 'delayed' = 'none';
   isRunning = false;
-  dueMs = 0;
-  readyAtMs = 0;
+  /** When it is due while it is delayed; since when it is ready while it is that. */
+  pendingMs = 0;
   takenAtMs = 0;
   /** Where it stands in line; none while a worker has it. */
   place: EntryPlace | undefined;
@@ -282,5 +279,18 @@ class Entry {
   constructor(key: string, priority: number) {
     this.key = key;
     this.priority = priority;
+  }
+}
+
+class EntryPlace implements Place {
+  readonly entry: Entry;
+  isVoid = false;
+
+  constructor(entry: Entry) {
+    this.entry = entry;
+  }
+
+  get readyAtMs(): number {
+    return this.entry.pendingMs;
   }
 }

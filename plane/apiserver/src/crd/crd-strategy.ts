@@ -1,7 +1,8 @@
-import { type FieldError, fieldError } from '@castellan/machinery';
+import { checkStructural, deepEqual, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, at, type JsonRecord, list, record, records, text, withAt } from '../json.js';
 import { type Strategy, timestamp, type WriteContext } from '../registry/strategy.js';
 import { servedVersions } from './custom-resources.js';
+import { isSchema } from './custom-strategy.js';
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
@@ -31,10 +32,10 @@ const strategy: Strategy = {
 
   // Its objects go first: the finalizer is taken off when they are gone.
   prepareForDelete: (object, context) => {
-    const finalizers = object.metadata.finalizers ?? [];
-    const metadata = finalizers.includes(cleanupFinalizer)
-      ? object.metadata
-      : { ...object.metadata, finalizers: [...finalizers, cleanupFinalizer] };
+    const { deletionGracePeriodSeconds: _, generation = 1, finalizers = [], ...kept } = object.metadata;
+    const held = finalizers.includes(cleanupFinalizer) ? finalizers : [...finalizers, cleanupFinalizer];
+    // The mark is not a change of what the definition says: its objects are served until they are gone.
+    const metadata = { ...kept, generation: generation - 1, finalizers: held };
     const terminating = condition('Terminating', 'True', 'InstanceDeletionPending', terminatingText, context);
     return { ...object, metadata, status: withCondition(record(object.status), terminating) };
   },
@@ -102,11 +103,15 @@ const scopes = ['Cluster', 'Namespaced'];
 
 function versionErrors(crd: ApiObject): readonly FieldError[] {
   const versions = records(at(crd, 'spec', 'versions'));
-  const errors = versions.flatMap((version, index) =>
-    at(version, 'schema', 'openAPIV3Schema') === undefined
-      ? [fieldError.required(`spec.versions[${index}].schema.openAPIV3Schema`, 'schemas are required')]
-      : [],
-  );
+  const schemas = versions.map((version) => at(version, 'schema', 'openAPIV3Schema'));
+  // Upstream names the schema of a version by its index only where versions differ.
+  const areSame = schemas.every((schema) => deepEqual(schema, schemas[0]));
+  const errors = schemas.flatMap((schema, index) => {
+    const path = `spec.versions[${index}].schema.openAPIV3Schema`;
+    if (!isSchema(schema)) return [fieldError.required(path, 'schemas are required')];
+    if (areSame) return index === 0 ? checkStructural(schema) : [];
+    return checkStructural(schema, path);
+  });
   const shown = versions.map((version) => text(version.name) ?? '');
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
     errors.push(fieldError.invalid('spec.versions', shown, 'must have exactly one version marked as storage version'));

@@ -1,9 +1,21 @@
 import { type ApiObject, at, list, record, records, text } from '../json.js';
 import { nameAndAge } from '../printers/cells.js';
-import { allVerbs, type ResourceDefinition, type SubresourceDefinition } from '../registry/resource.js';
+import type { ResourceDefinition, SubresourceDefinition, Verb } from '../registry/resource.js';
 import type { ScalePaths } from '../request/scale.js';
 import { customColumns } from './custom-columns.js';
 import { customStrategy } from './custom-strategy.js';
+
+/** In the order in which kube-apiserver lists them for custom resources. */
+const customVerbs: readonly Verb[] = [
+  'delete',
+  'deletecollection',
+  'get',
+  'list',
+  'patch',
+  'create',
+  'update',
+  'watch',
+];
 
 /** One served version of a CustomResourceDefinition as a row of the table of kinds. */
 export function customDefinition(crd: ApiObject, version: string): ResourceDefinition {
@@ -28,10 +40,10 @@ export function customDefinition(crd: ApiObject, version: string): ResourceDefin
     shortNames: texts(names.shortNames),
     categories: texts(names.categories),
     isNamespaced: spec.scope === 'Namespaced',
-    verbs: allVerbs,
+    verbs: customVerbs,
     subresources: subresourcesOf(kind, versionSpec),
     strategy,
-    fieldLabels: {},
+    fieldLabels: selectableFields(versionSpec),
     hasGeneration: true,
     createsOnUpdate: false,
     requiresVersionOnUpdate: true,
@@ -79,4 +91,10 @@ function scaleOf(version: Readonly<Record<string, unknown>>): { readonly scale?:
       ...(labelSelectorPath === undefined ? {} : { labelSelector: path(labelSelectorPath) }),
     },
   };
+}
+
+/** `selectableFields` with the JSON path `.spec.color` are field selectors named `spec.color`. */
+function selectableFields(version: Readonly<Record<string, unknown>>): Readonly<Record<string, readonly string[]>> {
+  const labels = records(version.selectableFields).map(({ jsonPath }) => (text(jsonPath) ?? '').replace(/^\./, ''));
+  return Object.fromEntries(labels.map((label) => [label, label.split('.')]));
 }

@@ -30,7 +30,7 @@ export function customStrategy(schema: unknown): {
 
 const preservesAll: JsonSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
-/** A definition was accepted with its schema: what is there is one. */
-function isSchema(value: unknown): value is JsonSchema {
+/** An object: whether it is a good schema, `checkStructural` says. */
+export function isSchema(value: unknown): value is JsonSchema {
   return isRecord(value);
 }

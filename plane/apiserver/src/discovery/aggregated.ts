@@ -8,7 +8,7 @@ export function aggregatedDiscovery(groups: readonly ApiGroup[]) {
     apiVersion: 'apidiscovery.k8s.io/v2',
     metadata: {},
     items: groups.map(({ name, versions }) => ({
-      metadata: name === '' ? { creationTimestamp: null } : { name, creationTimestamp: null },
+      metadata: name === '' ? {} : { name },
       versions: versions.map((version) => versionDiscovery(name, version)),
     })),
   };

@@ -1,6 +1,7 @@
 import { apiVersionOf } from '@castellan/machinery';
 import { isRecord, record } from '../json.js';
 import type { ResourceDefinition, SubresourceDefinition } from '../registry/resource.js';
+import { versionInfo } from '../request/version.js';
 import type { ApiVersion } from './groups.js';
 
 const metaSchema = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
@@ -20,7 +21,7 @@ export function openApiDocument(group: string, { version, resources }: ApiVersio
   const kinds = resources.filter(({ verbs }) => verbs.length > 0);
   return {
     openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: 'v1.36.2' },
+    info: { title: 'Kubernetes', version: versionInfo.gitVersion },
     paths: Object.fromEntries(kinds.flatMap((definition) => pathsOf(group, version, definition))),
     components: {
       schemas: {

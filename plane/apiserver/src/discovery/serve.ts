@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import { unknownResource } from '../errors.js';
 import type { Exchange, Server } from '../request/handler.js';
 import { mediaRanges, negotiate } from '../request/negotiation.js';
 import { aggregatedDiscovery } from './aggregated.js';
@@ -25,14 +24,14 @@ export async function serveDiscovery(server: Server, exchange: Exchange, path: s
   const isCore = root === 'api';
   const group = groups.find(({ name }) => name === (isCore ? '' : first));
   const wanted = isCore ? first : second;
-  if (group === undefined) throw unknownResource();
+  if (group === undefined) return false;
   const representation = negotiate(exchange.request.headers.accept);
   if (wanted === undefined) {
     await exchange.reply.object(200, { kind: 'APIGroup', apiVersion: 'v1', ...apiGroup(group) }, representation);
     return true;
   }
   const version = group.versions.find((candidate) => candidate.version === wanted);
-  if (version === undefined || (isCore && second !== undefined)) throw unknownResource();
+  if (version === undefined || (isCore && second !== undefined)) return false;
   await exchange.reply.object(200, apiResourceList(group.name, version), representation);
   return true;
 }

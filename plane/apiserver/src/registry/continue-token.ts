@@ -21,17 +21,25 @@ export function parseContinue(token: string, prefix: string): { readonly revisio
   try {
     parsed = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
   } catch {
-    throw invalidToken('encountered an invalid continue token');
+    throw invalidToken('it is not the JSON that this server gave');
   }
   const { v: version, rv: revision, start } = record(parsed);
-  const relative = text(start);
-  if (version !== tokenVersion || typeof revision !== 'number' || relative === undefined || relative === '') {
-    throw invalidToken('encountered an invalid continue token');
-  }
-  if (relative.includes('..')) throw invalidToken('invalid continue token: contains ..');
-  return { revision, after: prefix + relative.replace(/^\//, '').replace(/\0$/, '') };
+  const relative = text(start) ?? '';
+  if (version !== tokenVersion)
+    throw invalidToken(`server does not recognize this encoded version ${text(version) ?? ''}`);
+  if (typeof revision !== 'number' || revision === 0) throw invalidToken('incorrect encoded start resourceVersion');
+  if (relative === '') throw invalidToken('encoded start key empty');
+  if (relative.split('/').includes('..')) throw invalidToken(relative);
+  return { revision, after: beforeStart(prefix + relative.replace(/^\//, '')) };
+}
+
+/** Pages begin at `start`; ours at the first key after another: `a\0` is what follows `a`, and `a` may be there itself. */
+function beforeStart(start: string): string {
+  if (start.endsWith('\0')) return start.slice(0, -1);
+  const last = start.charCodeAt(start.length - 1);
+  return `${start.slice(0, -1)}${String.fromCharCode(last - 1)}\u007f`;
 }
 
 function invalidToken(problem: string) {
-  return badRequest(`continue key is not valid: ${problem}`);
+  return badRequest(`invalid continue token: continue key is not valid: ${problem}`);
 }

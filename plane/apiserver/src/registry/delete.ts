@@ -1,6 +1,6 @@
 import type { Status } from '@castellan/machinery';
 import { conflict, notFound } from '../errors.js';
-import { type ApiObject, at } from '../json.js';
+import type { ApiObject } from '../json.js';
 import { storageKey } from '../storage/keys.js';
 import type { Change } from '../storage/object-storage.js';
 import { present, type Resource, type ResourceDefinition } from './resource.js';
@@ -40,9 +40,15 @@ export async function deleteObject(
   const change = (stored: ApiObject): Change => {
     const current = present(definition, stored);
     assertPreconditions(definition, name, options, current);
-    const next = marked(definition, withPropagation(current, options), options, context);
-    const object = definition.toStorage?.(next) ?? next;
-    return isGone(definition, next) ? { type: 'delete', object } : { type: 'put', object };
+    const propagated = withPropagation(current, options);
+    const next = marked(definition, propagated, options, context);
+    const toStored = (object: ApiObject) => definition.toStorage?.(object) ?? object;
+    if (!isGone(definition, next)) return { type: 'put', object: toStored(next) };
+    // Where a kind knows no grace, what is deleted at once is not seen marked.
+    return {
+      type: 'delete',
+      object: toStored(definition.strategy.gracePeriodSeconds === undefined ? propagated : next),
+    };
   };
   if (context.isDryRun) {
     const stored = await store.storage.get(key);
@@ -82,12 +88,12 @@ function assertPreconditions(
 ): void {
   const { uid = '', resourceVersion = '' } = current.metadata;
   if (preconditions?.uid !== undefined && preconditions.uid !== uid) {
-    const problem = `Precondition failed: UID in precondition: ${preconditions.uid}, UID in object meta: ${uid}`;
-    throw conflict(definition, name, problem);
+    const problem = `the UID in the precondition (${preconditions.uid}) does not match the UID in record (${uid}). The object might have been deleted and then recreated`;
+    throw conflict({ ...definition, plural: definition.kind }, name, problem);
   }
   if (preconditions?.resourceVersion !== undefined && preconditions.resourceVersion !== resourceVersion) {
-    const problem = `Precondition failed: ResourceVersion in precondition: ${preconditions.resourceVersion}, ResourceVersion in object meta: ${resourceVersion}`;
-    throw conflict(definition, name, problem);
+    const problem = `the ResourceVersion in the precondition (${preconditions.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`;
+    throw conflict({ ...definition, plural: definition.kind }, name, problem);
   }
 }
 
@@ -129,9 +135,4 @@ function marked(
   };
   const next = { ...object, metadata };
   return strategy.prepareForDelete?.(next, context) ?? next;
-}
-
-export function graceOf(object: ApiObject): number | undefined {
-  const value = at(object, 'spec', 'terminationGracePeriodSeconds');
-  return typeof value === 'number' ? value : undefined;
 }

@@ -3,6 +3,7 @@ import { type FieldError, fieldError, invalidError } from '@castellan/machinery'
 import { alreadyExists, badRequest, conflict, notFound, objectWasModified } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { without } from '../json.js';
+import { withRevision } from '../storage/codec.js';
 import type { EventLeases } from '../storage/event-leases.js';
 import { storageKey } from '../storage/keys.js';
 import type { Change } from '../storage/object-storage.js';
@@ -34,7 +35,7 @@ export async function createObject(
   sent: ApiObject,
   tools: WriteTools,
 ): Promise<ApiObject> {
-  assertNamespace(sent, namespace);
+  if (resource.definition.isNamespaced) assertNamespace(sent, namespace);
   await admitToNamespace(tools.namespaces, resource.definition, { namespace, name: sent.metadata.name ?? '' });
   const isGenerated = sent.metadata.name === undefined && sent.metadata.generateName !== undefined;
   const attempts = isGenerated ? generatedNameAttempts : 1;
@@ -98,7 +99,9 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
   const { definition, store } = resource;
   const { namespace, name } = request;
   const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
+  let lastRevision = 0;
   const change = async (stored: ApiObject): Promise<Change> => {
+    lastRevision = Number(stored.metadata.resourceVersion);
     const current = present(definition, stored);
     const sent = await request.change(current);
     assertSameVersion(resource, request, sent, current);
@@ -117,8 +120,10 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
     if (createInstead === undefined || !definition.createsOnUpdate) throw notFound(definition, name);
     return { object: await createObject(resource, namespace, createInstead, tools), isCreated: true };
   }
-  if (result.type === 'delete') await definition.strategy.release?.(result.object, tools.context);
-  return { object: present(definition, result.object), isCreated: false };
+  if (result.type !== 'delete') return { object: present(definition, result.object), isCreated: false };
+  await definition.strategy.release?.(result.object, tools.context);
+  // The reply shows the last version that there was, not the deletion.
+  return { object: withRevision(present(definition, result.object), lastRevision), isCreated: false };
 }
 
 function assertSameVersion(

@@ -1,6 +1,7 @@
-import { StatusError } from '@castellan/machinery';
+import { apiVersionOf, StatusError } from '@castellan/machinery';
 import { badRequest } from '../errors.js';
-import { type ApiObject, asApiObject, isRecord, type JsonRecord, text } from '../json.js';
+import { type ApiObject, asApiObject, isRecord, type JsonRecord, record, text } from '../json.js';
+import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ApiRequest } from '../server/http.js';
 
 /** kube-apiserver's limit for a request's body. */
@@ -17,6 +18,7 @@ interface Expected {
   readonly group: string;
   readonly version: string;
   readonly kind: string;
+  readonly isCustom?: boolean;
 }
 
 export async function readText(request: ApiRequest): Promise<string> {
@@ -29,15 +31,37 @@ export async function readObject(request: ApiRequest, expected: Expected): Promi
   const mediaType = mediaTypeOf(request);
   const body = await readText(request);
   const { value, problems } = await parseBody(body, mediaType, expected.kind);
-  const apiVersion = expected.group === '' ? expected.version : `${expected.group}/${expected.version}`;
+  return { object: asObjectOf(expected, value, body), problems };
+}
+
+/** A parsed body as an object of the kind that the URL names, its metadata of the right types. */
+function asObjectOf(expected: Expected, value: JsonRecord, body: string): ApiObject {
+  const apiVersion = apiVersionOf(expected);
+  if (expected.isCustom === true) assertSaysKind(expected, value, body);
   const kind = text(value.kind) || expected.kind;
   const sentVersion = text(value.apiVersion) || apiVersion;
+  if (expected.isCustom === true && sentVersion !== apiVersion) {
+    throw badRequest(
+      `the API version in the data (${sentVersion}) does not match the expected API version (${apiVersion})`,
+    );
+  }
   if (kind !== expected.kind || sentVersion !== apiVersion) {
     throw badRequest(
       `${kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: no kind "${kind}" is registered for version "${sentVersion}" here`,
     );
   }
-  return { object: withoutNulls({ kind, apiVersion, ...value }), problems };
+  assertMetadataShape(kind, expected.version, record(value.metadata));
+  return withoutNulls({ ...value, kind, apiVersion });
+}
+
+/** Custom resources must say what they are. */
+function assertSaysKind(expected: Expected, value: JsonRecord, body: string): void {
+  const missing = ['kind', 'apiVersion'].find((field) => (text(value[field]) ?? '') === '');
+  if (missing === undefined) return;
+  const shown = body.trim().slice(0, 500);
+  throw badRequest(
+    `the object provided is unrecognized (must be of type ${expected.kind}): Object '${missing === 'kind' ? 'Kind' : missing}' is missing in '${shown}' (${shown})`,
+  );
 }
 
 export function mediaTypeOf(request: ApiRequest): string {

@@ -8,7 +8,7 @@ import type { Reply } from './reply.js';
  * over (`Ignore`). Returns the object without its unknown fields.
  */
 export function checkFields(
-  definition: ResourceDefinition,
+  definition: Pick<ResourceDefinition, 'kind' | 'version' | 'prune'>,
   object: ApiObject,
   found: { readonly problems: readonly string[]; readonly query: URLSearchParams; readonly reply: Reply },
 ): ApiObject {

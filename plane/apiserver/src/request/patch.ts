@@ -6,7 +6,8 @@ import {
   StatusError,
 } from '@castellan/machinery';
 import { badRequest } from '../errors.js';
-import { type ApiObject, asApiObject, isRecord } from '../json.js';
+import { type ApiObject, asApiObject, isRecord, record } from '../json.js';
+import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import { mediaTypeOf, readText } from './body.js';
 import { checkFields } from './field-validation.js';
@@ -23,9 +24,10 @@ const patchTypes: Readonly<Record<string, PatchFunction>> = {
  * The change that a PATCH asks for. It is applied to whatever the object is at the time of the write, so that a patch
  * without a resourceVersion never conflicts.
  */
-export async function readPatch(exchange: ResourceExchange): Promise<(current: ApiObject) => ApiObject> {
-  const { request, resource, reply } = exchange;
-  const { definition } = resource;
+export async function readPatch(
+  { request, reply }: ResourceExchange,
+  definition: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'isCustom' | 'prune'>,
+): Promise<(current: ApiObject) => ApiObject> {
   const type = mediaTypeOf(request);
   const types = patchTypesOf(definition);
   const apply = Object.hasOwn(types, type) ? types[type] : undefined;
@@ -38,12 +40,15 @@ export async function readPatch(exchange: ResourceExchange): Promise<(current: A
     if (object.kind !== current.kind || object.apiVersion !== current.apiVersion) {
       throw badRequest(`a patch cannot change apiVersion or kind of a ${definition.kind}`);
     }
+    assertMetadataShape(definition.kind, definition.version, record(object.metadata));
     return checkFields(definition, object, { problems: [], query: request.query, reply });
   };
 }
 
 /** Only built-in kinds say which of their lists are merged by which key. */
-function patchTypesOf(definition: ResourceDefinition): Readonly<Record<string, PatchFunction>> {
+function patchTypesOf(
+  definition: Pick<ResourceDefinition, 'group' | 'kind' | 'isCustom'>,
+): Readonly<Record<string, PatchFunction>> {
   if (definition.isCustom) return patchTypes;
   return {
     ...patchTypes,

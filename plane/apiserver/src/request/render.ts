@@ -31,7 +31,8 @@ export function renderList(definition: ResourceDefinition, list: ListResult, opt
   const objects = list.entries.map(({ object }) => present(definition, object));
   const metadata = {
     ...listMetadata(String(list.revision)),
-    ...(list.continue === undefined ? {} : { continue: list.continue }),
+    // Lists of custom resources say so when nothing follows; built-in ones say nothing.
+    ...(list.continue === undefined ? (definition.isCustom ? { continue: '' } : {}) : { continue: list.continue }),
     ...(list.remainingItemCount === undefined ? {} : { remainingItemCount: list.remainingItemCount }),
   };
   const { shape, shapeVersion } = options.representation;

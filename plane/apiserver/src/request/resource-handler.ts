@@ -5,11 +5,12 @@ import { type DeleteOptions, deletedStatus, deleteObject } from '../registry/del
 import { assertReached, getObject, listObjects } from '../registry/read.js';
 import { hasSubresource, present, type Resource } from '../registry/resource.js';
 import { createObject, updateObject, type WriteTools } from '../registry/write.js';
-import { isTrue, verbOf } from './authorize.js';
+import { verbOf } from './authorize.js';
 import { readObject } from './body.js';
 import { readDeleteOptions } from './delete-options.js';
 import { checkFields } from './field-validation.js';
 import type { Exchange, Server } from './handler.js';
+import { assertListOptions } from './list-options.js';
 import { negotiate, type Representation } from './negotiation.js';
 import { readPatch } from './patch.js';
 import { type RenderOptions, renderList, renderObject } from './render.js';
@@ -50,6 +51,8 @@ export async function serveResource(server: Server, exchange: Exchange, info: Re
   };
   if (info.subresource !== '' && info.subresource !== 'status') return serveSubresource(server, full);
   const isCollection = info.name === undefined;
+  const isStatus = info.subresource === 'status';
+  if (isStatus && !['GET', 'PUT', 'PATCH'].includes(exchange.request.method)) throw methodNotAllowed();
   if (!isCollection && definition.isNamespaced && info.namespace === undefined) throw unknownResource();
   await serveVerb(server, full, verbOf(exchange.request, info));
 }
@@ -79,7 +82,7 @@ async function serveVerb(server: Server, exchange: ResourceExchange, verb: strin
     case 'list':
       return serveList(server, exchange);
     case 'watch':
-      return watch(server, exchange, undefined);
+      return watch(server, exchange);
     case 'create':
       return serveCreate(exchange);
     case 'update':
@@ -97,7 +100,6 @@ async function serveVerb(server: Server, exchange: ResourceExchange, verb: strin
 async function serveGet(server: Server, exchange: ResourceExchange): Promise<void> {
   const { info, request, resource, reply, render } = exchange;
   const name = info.name ?? '';
-  if (isTrue(request.query.get('watch'))) return watch(server, exchange, name);
   await assertReached(server.keyspace, request.query.get('resourceVersion'));
   const object = await getObject(resource, info.namespace, name);
   await reply.object(200, renderObject(resource.definition, object, render), render.representation);
@@ -105,6 +107,7 @@ async function serveGet(server: Server, exchange: ResourceExchange): Promise<voi
 
 async function serveList(server: Server, exchange: ResourceExchange): Promise<void> {
   const { info, request, resource, reply, render } = exchange;
+  assertListOptions(request.query);
   const selection = parseSelection(request.query, resource.definition);
   const list = await listObjects(resource, server.keyspace, {
     namespace: info.namespace,
@@ -114,9 +117,9 @@ async function serveList(server: Server, exchange: ResourceExchange): Promise<vo
   await reply.object(200, renderList(resource.definition, list, render), render.representation);
 }
 
-async function watch(server: Server, exchange: ResourceExchange, name: string | undefined): Promise<void> {
+async function watch(server: Server, exchange: ResourceExchange): Promise<void> {
   const { info, request, resource, reply, render } = exchange;
-  const selection = parseSelection(request.query, resource.definition, name);
+  const selection = parseSelection(request.query, resource.definition);
   await serveWatch(resource, request, reply, { namespace: info.namespace, selection, render, world: server.world });
 }
 
@@ -136,7 +139,7 @@ async function serveUpdate(exchange: ResourceExchange): Promise<void> {
   const target = { namespace: info.namespace, name: info.name ?? '', subresource: info.subresource };
   if (info.name === undefined) throw methodNotAllowed();
   if (request.method === 'PATCH') {
-    const change = await readPatch(exchange);
+    const change = await readPatch(exchange, definition);
     const written = await updateObject(resource, { ...target, change, isReplacement: false }, tools);
     await reply.object(200, renderObject(definition, written.object, render), render.representation);
     return;

@@ -13,7 +13,7 @@ export interface ScalePaths {
   readonly labelSelector?: readonly string[];
 }
 
-const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale', isCustom: true } as const;
 
 /** GET, PUT and PATCH of NAME/scale: the number of replicas of any kind that has one. */
 export async function serveScale(exchange: ResourceExchange): Promise<void> {
@@ -26,7 +26,7 @@ export async function serveScale(exchange: ResourceExchange): Promise<void> {
     await reply.object(200, scaleOf(object, paths), render.representation);
     return;
   }
-  const change = request.method === 'PATCH' ? await readPatch(exchange) : await replacement(exchange);
+  const change = request.method === 'PATCH' ? await readPatch(exchange, scaleKind) : await replacement(exchange);
   const target = { namespace: info.namespace, name, subresource: 'scale', isReplacement: request.method === 'PUT' };
   const { object } = await updateObject(
     resource,

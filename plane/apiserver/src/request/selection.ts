@@ -16,17 +16,16 @@ export interface Selection {
   matches(object: ApiObject): boolean;
 }
 
-/** The selection of a query; with `name`, of that object alone. */
-export function parseSelection(query: URLSearchParams, definition: ResourceDefinition, name?: string): Selection {
+/** What a query's labelSelector and fieldSelector select. */
+export function parseSelection(query: URLSearchParams, definition: ResourceDefinition): Selection {
   const labels: LabelSelector = parseLabelSelector(query.get('labelSelector') ?? '');
   const fields: FieldSelector = parseFieldSelector(query.get('fieldSelector') ?? '');
   for (const { field } of fields) {
     if (pathOf(field, definition) === undefined) throw badRequest(unknownField(field, definition));
   }
   return {
-    isEverything: labels.length === 0 && fields.length === 0 && name === undefined,
+    isEverything: labels.length === 0 && fields.length === 0,
     matches: (object) =>
-      (name === undefined || object.metadata.name === name) &&
       (labels.length === 0 || matchesLabels(labels, object.metadata.labels)) &&
       (fields.length === 0 || matchesFields(fields, (field) => fieldText(object, field, definition))),
   };

@@ -1,14 +1,13 @@
 import { apiVersionOf, type Status, StatusError } from '@castellan/machinery';
 import type { Cancel, World } from '@castellan/world';
 import { type CacheEntry, type CacheEvent, departed } from '../cache/watch-cache.js';
-import { badRequest } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { tableOf } from '../printers/table.js';
 import { parseRevision } from '../registry/read.js';
 import { present, type Resource } from '../registry/resource.js';
 import type { ApiRequest, ResponseWriter } from '../server/http.js';
 import { collectionPrefix } from '../storage/keys.js';
-import { invalidListOptions } from './list-options.js';
+import { assertWatchOptions } from './list-options.js';
 import { type RenderOptions, renderObject } from './render.js';
 import type { Reply } from './reply.js';
 import type { Selection } from './selection.js';
@@ -35,11 +34,11 @@ export async function serveWatch(
   options: WatchOptions,
 ): Promise<void> {
   const { query } = request;
+  assertWatchOptions(query);
   const { cache } = resource.store;
   const revisionText = query.get('resourceVersion') ?? '';
   const revision = parseRevision(revisionText);
   const sendsInitial = query.get('sendInitialEvents') === 'true';
-  assertWatchOptions(query);
   if (revision > 0) await cache.reach(revision);
   else if (revisionText === '') await cache.fresh();
   else await cache.reach(0);
@@ -59,28 +58,6 @@ export async function serveWatch(
     endsInitialWithBookmark: sendsInitial && query.get('allowWatchBookmarks') === 'true',
   });
   request.onClose(() => stream.close());
-}
-
-function assertWatchOptions(query: URLSearchParams): void {
-  const sends = query.get('sendInitialEvents');
-  const match = query.get('resourceVersionMatch') ?? '';
-  if (sends === null && match !== '') {
-    throw invalidListOptions(
-      'resourceVersionMatch',
-      'Forbidden: resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided',
-    );
-  }
-  if (sends !== null && match === '') {
-    throw invalidListOptions(
-      'resourceVersionMatch',
-      'Forbidden: sendInitialEvents requires setting resourceVersionMatch to NotOlderThan',
-    );
-  }
-  if (sends !== null && match !== 'NotOlderThan') {
-    throw invalidListOptions('resourceVersionMatch', `Unsupported value: "${match}": supported values: "NotOlderThan"`);
-  }
-  const timeout = query.get('timeoutSeconds');
-  if (timeout !== null && !/^\d+$/.test(timeout)) throw badRequest(`invalid timeoutSeconds: ${timeout}`);
 }
 
 function watchMediaType({ render }: WatchOptions): string {
@@ -247,7 +224,6 @@ class WatchStream {
     const { shape, shapeVersion } = this.options.render.representation;
     const metadata = {
       resourceVersion: String(store.cache.revision),
-      creationTimestamp: null,
       ...(annotations === undefined ? {} : { annotations }),
     };
     if (shape === 'Table') {

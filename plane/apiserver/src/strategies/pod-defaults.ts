@@ -22,11 +22,14 @@ const defaultMode = 420;
 
 export function withPodDefaults(pod: ApiObject): ApiObject {
   const spec = record(pod.spec);
+  const account = text(spec.serviceAccountName) || text(spec.serviceAccount) || 'default';
   return {
     ...pod,
     spec: {
       ...specDefaults,
       ...spec,
+      serviceAccountName: account,
+      serviceAccount: account,
       containers: list(spec.containers).map(withContainerDefaults),
       ...(spec.initContainers === undefined
         ? {}

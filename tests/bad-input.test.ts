@@ -107,7 +107,7 @@ test('a port in use: one error that names the port and what to do; exit 7; nothi
   assert.equal(up.code, 7, up.stderr);
   assert.match(up.stderr, new RegExp(`port ${address.port}`));
   assert.match(up.stderr, /--port/);
-  assertNothingLeft(before, machineState(directory));
+  assertNothingLeft(directory, before, machineState(directory));
   await rm(directory, { recursive: true, force: true });
 });
 

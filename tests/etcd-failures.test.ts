@@ -83,7 +83,7 @@ test('a member killed with kill -9 comes back in place with its data and its id'
         (await client.get(pods, { namespace: 'default', name })).status?.containerStatuses?.[0]?.restartCount === 1,
       { what: `container etcd of ${name} to be restarted once`, deadlineMs: 20_000 },
     );
-    await waitForMembers(client, 3, 30_000);
+    await waitForMembers(client, 3, { deadlineMs: 30_000 });
     assert.notEqual(etcdPid(name), pid);
   });
 });
@@ -93,7 +93,7 @@ test('the leader killed with kill -9: another leads, and no acknowledged write i
   const leader = (await client.get(etcdClusters, clusterKey)).status?.leader ?? '';
   await withWriter(async () => {
     process.kill(etcdPid(leader), 'SIGKILL');
-    await waitForMembers(client, 3, 30_000);
+    await waitForMembers(client, 3, { deadlineMs: 30_000 });
   });
 });
 
@@ -108,7 +108,7 @@ test('a deleted member pod is replaced by a new member with a new id, within 20 
       what: `pod ${name} to be gone`,
       deadlineMs: 20_000,
     });
-    await waitForMembers(client, 3, 60_000);
+    await waitForMembers(client, 3, { deadlineMs: 60_000, without: name });
     const seconds = (world.clock.monotonicNow() - startedMs) / 1000;
     console.log(`replaced and Available again after ${seconds.toFixed(1)} s`);
   });
@@ -146,7 +146,7 @@ test('E-04: the wiped data directory of the original seed never makes a second c
     what: `the wiped seed ${seedName} to be replaced`,
     deadlineMs: 90_000,
   });
-  const healed = await waitForMembers(client, 3, 90_000);
+  const healed = await waitForMembers(client, 3, { deadlineMs: 90_000 });
   assert.equal(healed.status?.clusterID, instance.status?.clusterID);
   for (const pod of await memberPods(client)) {
     assert.deepEqual(

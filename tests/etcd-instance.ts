@@ -35,27 +35,21 @@ export async function readSeedManifest(): Promise<string> {
 }
 
 /** Waits until the instance is Available with `size` ready members, and says in the error where it stood. */
-export async function waitForMembers(client: Client, size: number, deadlineMs = 90_000): Promise<EtcdClusterView> {
+export async function waitForMembers(
+  client: Client,
+  size: number,
+  { deadlineMs = 90_000, without }: { readonly deadlineMs?: number; readonly without?: string } = {},
+): Promise<EtcdClusterView> {
   let last: EtcdClusterView | undefined;
-  try {
-    await waitFor(
-      world,
-      async () => {
-        last = await client.find(etcdClusters, clusterKey);
-        const available = last?.status?.conditions?.find(({ type }) => type === 'Available');
-        return (
-          available?.status === 'True' &&
-          last?.status?.members?.ready?.length === size &&
-          last.status.members.unready?.length === 0
-        );
-      },
-      { what: `${size} ready members`, deadlineMs, everyMs: 100 },
-    );
-  } catch (error) {
-    throw new Error(`${String(error)}; last status: ${JSON.stringify(last?.status)}`, { cause: error });
-  }
-  if (last === undefined) throw new Error('the instance is gone');
-  return last;
+  const isThere = async (): Promise<EtcdClusterView | undefined> => {
+    last = await client.find(etcdClusters, clusterKey);
+    const available = last?.status?.conditions?.find(({ type }) => type === 'Available');
+    const { ready = [], unready = [] } = last?.status?.members ?? {};
+    const isAsWanted = ready.length === size && unready.length === 0 && !ready.includes(without ?? '');
+    return available?.status === 'True' && isAsWanted ? last : undefined;
+  };
+  const what = () => `${size} ready members; last status: ${JSON.stringify(last?.status)}`;
+  return await waitFor(world, isThere, { what, deadlineMs, everyMs: 100 });
 }
 
 export async function memberPods(client: Client): Promise<readonly Pod[]> {

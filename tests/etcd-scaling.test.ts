@@ -49,7 +49,7 @@ test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', 
   const writer = new CountingWriter(client);
   for (const size of [5, 3]) {
     await client.patch(etcdClusters, clusterKey, { type: 'merge', body: { spec: { size } } });
-    await waitForMembers(client, size, 120_000);
+    await waitForMembers(client, size, { deadlineMs: 120_000 });
   }
   await writer.stop();
   assert.ok(writer.acknowledged.length > 100, `only ${writer.acknowledged.length} writes were acknowledged`);

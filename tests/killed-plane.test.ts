@@ -22,7 +22,7 @@ test('the operator killed at 6 moments of a bootstrap resumes it each time and m
     await plane.up();
   }
   const client = await plane.client();
-  await waitForMembers(client, 3, 120_000);
+  await waitForMembers(client, 3, { deadlineMs: 120_000 });
   assert.equal((await memberPods(client)).length, 3);
 });
 
@@ -67,7 +67,7 @@ test(`kill -9 of castellan up during writes, ${kills} times: acknowledged object
     .filter((line) => line.includes(clusterKey.name))
     .toSorted();
   assert.deepEqual(etcdAfter, etcdBefore, 'the same etcd processes, by pid');
-  const instance = await waitForMembers(await plane.client(), 3, 30_000);
+  const instance = await waitForMembers(await plane.client(), 3, { deadlineMs: 30_000 });
   assert.equal(instance.spec.size, 3);
   assert.equal((await (await plane.client()).list(etcdClusters)).items.length, 1);
 });

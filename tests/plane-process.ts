@@ -140,7 +140,7 @@ export class PlaneProcess {
   }
 
   assertNothingLeft(): void {
-    assertNothingLeft(this.#before, machineState(this.directory));
+    assertNothingLeft(this.directory, this.#before, machineState(this.directory));
   }
 
   async kubectl(

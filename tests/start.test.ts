@@ -50,7 +50,7 @@ test('--once prints the plan, then progress, then a summary; leaves nothing; exi
   assert.match(demo.output, /3\.2\.13.*3\.4\.23|3\.4\.23.*3\.2\.13/, 'says which version really runs');
   assert.match(demo.output, /leader/);
   assert.match(demo.output, /kubeconfig/);
-  assertNothingLeft(before, machineState(directory));
+  assertNothingLeft(directory, before, machineState(directory));
   await rm(directory, { recursive: true, force: true });
 });
 
@@ -63,7 +63,7 @@ test('Ctrl-C stops everything, and a second start resumes the same cluster with 
     if (pass === 'second') assert.match(demo.output, /resumed/i);
     demo.child.kill('SIGINT');
     await demo.exit(60_000);
-    assertNothingLeft(before, machineState(directory));
+    assertNothingLeft(directory, before, machineState(directory));
   }
   await rm(directory, { recursive: true, force: true });
 });

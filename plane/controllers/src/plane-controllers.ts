@@ -2,10 +2,14 @@ import type { Controller } from '@castellan/runtime';
 import type { Component, ComponentContext } from './component.js';
 import { endpointsController } from './endpoints/endpoints-controller.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
-import { type NamespaceDefaultsOptions, namespaceDefaultsController } from './namespaces/namespace-defaults.js';
+import { defaultAccountController } from './namespaces/default-account.js';
 import { namespaceDeletionController } from './namespaces/namespace-deletion.js';
+import { rootCertificatePublisher } from './namespaces/root-certificate.js';
 
-export interface PlaneControllersOptions extends ComponentContext, NamespaceDefaultsOptions {}
+export interface PlaneControllersOptions extends ComponentContext {
+  /** The certificate authority that signed the API server's certificate, in PEM. */
+  readonly rootCertificate: string;
+}
 
 export interface PlaneControllers {
   /** For a manager. */
@@ -17,7 +21,7 @@ export interface PlaneControllers {
 /** What kube-controller-manager does for a plane, as far as it is built. Everything goes over the HTTP API. */
 export function planeControllers(options: PlaneControllersOptions): PlaneControllers {
   return {
-    controllers: [namespaceDefaultsController(options), namespaceDeletionController(), endpointsController()],
-    components: [garbageCollector(options)],
+    controllers: [defaultAccountController(), namespaceDeletionController(), endpointsController()],
+    components: [garbageCollector(options), rootCertificatePublisher(options, options.rootCertificate)],
   };
 }

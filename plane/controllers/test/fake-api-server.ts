@@ -116,7 +116,8 @@ export class FakeApiServer implements Client {
     this.requests++;
     if (!this.#types.has(nameOf(type))) throw StatusError.of('NotFound', 'the server could not find the resource');
     const items = this.#all(type).filter(
-      ({ metadata }) => (options.namespace ?? metadata.namespace) === metadata.namespace,
+      (object) =>
+        (options.namespace ?? object.metadata.namespace) === object.metadata.namespace && isNamed(object, options),
     );
     const metadata = { resourceVersion: String(this.#revision) };
     return { apiVersion: apiVersionOf(type), kind: `${type.kind}List`, metadata, items: items as unknown as T[] };
@@ -182,6 +183,7 @@ export class FakeApiServer implements Client {
         );
         for (const change of pending) {
           revision = change.revision;
+          if (!isNamed(change.object, options)) continue;
           yield { type: change.type, object: change.object as unknown as T };
         }
         if (this.#cuts !== cuts) throw new Error('the connection was cut');
@@ -284,6 +286,11 @@ const builtIn: readonly ResourceType[] = [
   serviceAccounts,
   services,
 ];
+
+/** Of field selectors only `metadata.name=…` is known. */
+function isNamed({ metadata }: KubernetesObject, { fieldSelector }: { readonly fieldSelector?: string }): boolean {
+  return fieldSelector === undefined || fieldSelector === `metadata.name=${metadata.name}`;
+}
 
 function nameOf({ group, plural }: ResourceType): string {
   return `${plural}.${group}`;

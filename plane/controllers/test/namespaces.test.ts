@@ -9,7 +9,7 @@ import {
   StatusError,
   serviceAccounts,
 } from '@castellan/machinery';
-import { namespaceDefaultsController } from '../src/namespaces/namespace-defaults.js';
+import { defaultAccountController } from '../src/namespaces/default-account.js';
 import { namespaceDeletionController } from '../src/namespaces/namespace-deletion.js';
 import { Bench } from './bench.js';
 
@@ -26,49 +26,30 @@ function inTeam(name: string, finalizers: readonly string[] = []) {
   return { metadata: { namespace: 'team', name, finalizers } };
 }
 
-async function defaultsBench(): Promise<Bench> {
-  const bench = new Bench(namespaceDefaultsController({ rootCertificate: 'PEM' }));
+async function accountBench(): Promise<Bench> {
+  const bench = new Bench(defaultAccountController());
   await bench.server.add(namespaces, { metadata: key });
   return bench;
 }
 
-test('every namespace gets its default account and the root certificate, and a second reconcile writes nothing', async () => {
-  const bench = await defaultsBench();
+test('every namespace gets its default account, and a second reconcile writes nothing, however stale its cache', async () => {
+  const bench = await accountBench();
   await bench.reconcile(key);
   assert.deepEqual(bench.server.namesOf(serviceAccounts), ['team/default']);
-  const rootCa = await bench.server.get(configMaps, { namespace: 'team', name: 'kube-root-ca.crt' });
-  assert.deepEqual(rootCa.data, { 'ca.crt': 'PEM' });
+  assert.equal(await bench.reconcileStale(key), undefined);
   const writes = bench.server.writes.length;
   await bench.reconcile(key);
   assert.equal(bench.server.writes.length, writes);
 });
 
-test('stopped before any one of its writes, the defaults are all there after the next reconcile', async () => {
-  for (const survived of [0, 1]) {
-    const bench = await defaultsBench();
-    bench.server.beforeWrite = () => {
-      if (bench.server.writes.length === survived) throw new Error('stopped');
-    };
-    await assert.rejects(bench.reconcile(key), /stopped/);
-    bench.server.beforeWrite = undefined;
-    await bench.reconcile(key);
-    assert.equal(bench.server.namesOf(serviceAccounts).length + bench.server.namesOf(configMaps).length, 2);
-  }
-});
-
-test('a lost default account wakes its namespace, and a changed root certificate is put right', async () => {
-  const bench = await defaultsBench();
-  await bench.reconcile(key);
+test('a lost default account wakes its namespace', async () => {
+  const bench = await accountBench();
   assert.deepEqual(bench.keysFor(serviceAccounts, inTeam('default')), [key]);
   assert.deepEqual(bench.keysFor(serviceAccounts, inTeam('robot')), []);
-  const rootCaKey = { namespace: 'team', name: 'kube-root-ca.crt' };
-  await bench.server.patch(configMaps, rootCaKey, { type: 'merge', body: { data: { 'ca.crt': 'other' } } });
-  await bench.reconcile(key);
-  assert.deepEqual((await bench.server.get(configMaps, rootCaKey)).data, { 'ca.crt': 'PEM' });
 });
 
-test('a namespace that is being deleted gets no defaults', async () => {
-  const bench = await defaultsBench();
+test('a namespace that is being deleted gets no account', async () => {
+  const bench = await accountBench();
   await bench.server.patch(namespaces, key, { type: 'merge', body: { spec: { finalizers: ['kubernetes'] } } });
   await bench.sync();
   await bench.server.delete(namespaces, key);

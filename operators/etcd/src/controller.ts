@@ -1,4 +1,4 @@
-// Walk 5/10: one pass over one EtcdCluster: observe, plan (plan.ts), act, and write down what was seen and decided.
+// Walk 6/10: one pass over one EtcdCluster: observe, plan (plan.ts), act, and write down what was seen and decided.
 import { isDeepStrictEqual } from 'node:util';
 import { isStatusError, type ObjectKey, pods, services } from '@castellan/machinery';
 import type { Controller, Decision, ReconcileContext, ReconcileResult } from '@castellan/runtime';

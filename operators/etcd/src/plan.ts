@@ -1,4 +1,4 @@
-// Walk 6/10: decides the one next step for an etcd cluster; act.ts carries it out, and plane/scheduler binds the pods.
+// Walk 7/10: decides the one next step for an etcd cluster; act.ts carries it out, and plane/scheduler binds the pods.
 import { blocked, type Decision, type Planner, settled, step, wait } from '@castellan/runtime';
 import type { EtcdDesired, EtcdObservation, EtcdStep, MemberView } from './observation.js';
 import { quorumOf } from './observation.js';

@@ -85,6 +85,26 @@ test('a planner that deletes the pod of a member that is up is caught (E3)', () 
   );
 });
 
+test('a planner that adds one more than wanted is caught (E7)', () => {
+  const generous: EtcdPlanner = {
+    plan: (desired, observed) => etcdPlanner.plan({ ...desired, size: desired.size + 1 }, observed),
+  };
+  const found = exploreEtcd({ size: 3, startSlots: 0, faults: 0, staleness: 0, planner: generous });
+  assertFound(found, 'E7', /promote m3 to a voter/);
+  assertFound(found, 'settled is the goal', /m3/);
+});
+
+test('a planner that makes pods before the service that names them is caught (E8)', () => {
+  const unnamed: EtcdPlanner = {
+    plan: (desired, observed) => etcdPlanner.plan(desired, { ...observed, hasPeerService: true }),
+  };
+  assertFound(
+    exploreEtcd({ size: 1, startSlots: 0, faults: 0, staleness: 0, planner: unnamed }),
+    'E8',
+    /create the seed m0/,
+  );
+});
+
 test('a planner that waits for a lost member to come back is caught (it never settles)', () => {
   const patient: EtcdPlanner = {
     plan: (desired, observed) => {

@@ -1,3 +1,4 @@
+// Walk 1/10: an object of a manifest is sent to the API server: created, or changed where it differs.
 import type { Client } from '@castellan/client';
 import {
   isStatusError,

@@ -1,3 +1,4 @@
+// Walk 3/10: the write that the API server made of the object is decided here and told to every watch once it is durable.
 import { KeyspaceClosedError, LeaseNotFoundError } from '../errors.js';
 import type {
   GetResult,

@@ -1,3 +1,4 @@
+// Walk 9/10: the pod that the scheduler bound to this node is brought up here: network, volumes, then its containers.
 import { isDeepStrictEqual } from 'node:util';
 import { type Container, isStatusError, type Pod, pods } from '@castellan/machinery';
 import type { Cancel } from '@castellan/world';

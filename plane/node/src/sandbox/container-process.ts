@@ -1,3 +1,4 @@
+// Walk 10/10: a container becomes a real process here: etcd runs, in namespaces of its own, and outlives this program.
 import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

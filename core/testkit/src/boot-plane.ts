@@ -34,7 +34,7 @@ export interface BootedPlane {
 export async function bootPlane(options: BootOptions = {}): Promise<BootedPlane> {
   const { operators = [], node = false, logLevel } = options;
   const world = realWorld();
-  const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'castellan-test-')));
+  const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'castellan-testkit-')));
   const removeData = async () => {
     if (options.dataDirectory === undefined) await rm(dataDirectory, { recursive: true, force: true });
   };

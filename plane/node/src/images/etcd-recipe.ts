@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runCommand } from '../sandbox/command.js';
-import { type Image, ImageError, type ImageRecipe } from './image-catalogue.js';
+import { type Image, ImageError, type ImageRecipe } from './image.js';
 import type { ImageName } from './image-name.js';
 import { formatVersion, nearestVersion, parseVersion, type Version } from './version.js';
 

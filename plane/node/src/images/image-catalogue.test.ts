@@ -4,7 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { EtcdRecipe } from './etcd-recipe.js';
-import { ImageCatalogue, ImageError } from './image-catalogue.js';
+import { ImageError } from './image.js';
+import { ImageCatalogue } from './image-catalogue.js';
 import { parseImageName } from './image-name.js';
 import { formatVersion, nearestVersion, parseVersion } from './version.js';
 

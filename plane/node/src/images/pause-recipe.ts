@@ -1,4 +1,4 @@
-import type { Image, ImageRecipe } from './image-catalogue.js';
+import type { Image, ImageRecipe } from './image.js';
 import type { ImageName } from './image-name.js';
 
 /** `registry.k8s.io/pause` and its kin: does nothing until it is told to end. */

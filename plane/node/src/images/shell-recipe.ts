@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { LayerFile } from '../sandbox/root-file-system.js';
-import type { Image, ImageRecipe } from './image-catalogue.js';
+import type { Image, ImageRecipe } from './image.js';
 import type { ImageName } from './image-name.js';
 
 /** Answers and exits as busybox's nslookup does, which init containers wait with. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Container, type Pod, parseQuantity, quantityToNumber } from '@castellan/machinery';
-import type { Image } from '../images/image-catalogue.js';
+import type { Image } from '../images/image.js';
 import type { ResourceLimits } from '../sandbox/cgroups.js';
 import type { ContainerLaunch, ContainerUser } from '../sandbox/container-process.js';
 import type { LayerFile, Mount } from '../sandbox/root-file-system.js';

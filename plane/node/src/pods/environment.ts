@@ -128,7 +128,7 @@ function formatMap(map: Readonly<Record<string, string>> = {}): string {
 }
 
 /** Of a ConfigMap as they are; a Secret's are base64 in `data`. */
-export function textsOf(source: ConfigMap | Secret | undefined): Readonly<Record<string, string>> {
+function textsOf(source: ConfigMap | Secret | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(bytesOf(source)).map(([key, value]) => [key, value.toString('utf8')]));
 }
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type Container, configMaps, type Pod, pods, secrets } from '@castellan/machinery';
-import { type Image, ImageError } from '../images/image-catalogue.js';
+import { type Image, ImageError } from '../images/image.js';
 import { createCgroup, removeCgroups } from '../sandbox/cgroups.js';
 import { ContainerProcess } from '../sandbox/container-process.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';

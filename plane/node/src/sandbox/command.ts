@@ -17,7 +17,7 @@ export interface CommandResult {
 }
 
 /** A program of the machine failed, or is not installed. The message holds what it said. */
-export class CommandError extends Error {
+class CommandError extends Error {
   override readonly name = 'CommandError';
 }
 

@@ -75,7 +75,7 @@ async function ensureBridge(network: PlaneNetwork): Promise<void> {
   await requireCommand('ip', ['-batch', '-'], { input: `${commands.join('\n')}\n` });
 }
 
-export async function deviceExists(name: string): Promise<boolean> {
+async function deviceExists(name: string): Promise<boolean> {
   return (await runCommand('ip', ['link', 'show', 'dev', name])).exitCode === 0;
 }
 

@@ -87,7 +87,7 @@ export function namespacePath(namespace: string): string {
 }
 
 /** The number that /proc/PID/ns/net shows for processes in the namespace; `undefined` when there is none. */
-export function networkInode(namespace: string): number | undefined {
+function networkInode(namespace: string): number | undefined {
   return statSync(namespacePath(namespace), { throwIfNoEntry: false })?.ino;
 }
 

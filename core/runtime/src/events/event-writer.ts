@@ -100,8 +100,9 @@ export class EventWriter {
   #begin(key: string, component: string, about: KubernetesObject, note: EventNote): EventSeries {
     const { clock, random } = this.#options.world;
     const nowMs = clock.now();
-    // Named as client-go names them: the object's name and something unique.
-    const name = `${(about.metadata.name ?? '').slice(0, 200)}.${nowMs.toString(16)}${random.string(5)}`;
+    // Named as client-go names them: the object's name and something unique. Not all names may be an event's.
+    const prefix = (about.metadata.name ?? '').slice(0, 200).replace(/[^a-z0-9.-]/g, '-');
+    const name = `${prefix}.${nowMs.toString(16)}${random.string(5)}`;
     const namespace = about.metadata.namespace ?? 'default';
     const times = { firstMs: nowMs, lastMs: nowMs, count: 1 };
     return { key, name, namespace, about, note, component, ...times, isWritten: false, isQueued: false };

@@ -165,6 +165,19 @@ test('53: a cached object cannot be changed, however deep', async () => {
   await bench.stop();
 });
 
+test('parts that an update left alone are the same object as before', async () => {
+  const bench = new Bench();
+  await bench.create('a');
+  await bench.start();
+  const before = bench.informer.get(key);
+  await bench.client.patch(configMaps, key, { type: 'merge', body: { metadata: { labels: { new: 'yes' } } } });
+  await bench.settle();
+  const after = bench.informer.get(key);
+  assert.notEqual(after?.metadata.labels, before?.metadata.labels);
+  assert.equal(after?.data, before?.data);
+  await bench.stop();
+});
+
 test('54: a handler for an informer that is stopped is refused in plain words', async () => {
   const bench = new Bench();
   await bench.start();

@@ -7,7 +7,10 @@ import { compareRevisions } from '../revision.js';
 import { ObjectStore } from './object-store.js';
 import { type ReflectorSink, runReflector, type Selection } from './reflector.js';
 
-/** What became of one object. Objects are frozen; what was deleted is given as it was last known. */
+/**
+ * What became of one object. Objects are frozen; parts that an update left as they were are the same objects as before;
+ * what was deleted is given as it was last known.
+ */
 export type Change<T extends KubernetesObject> =
   | { readonly kind: 'added'; readonly object: T }
   | { readonly kind: 'updated'; readonly object: T; readonly previous: T }
@@ -168,8 +171,8 @@ export class Informer<T extends KubernetesObject> {
     this.#drop(held, received);
   }
 
-  #put(object: T, previous: T | undefined): void {
-    this.#store.set(object);
+  #put(received: T, previous: T | undefined): void {
+    const object = this.#store.set(received);
     this.#tell(previous === undefined ? { kind: 'added', object } : { kind: 'updated', object, previous });
   }
 

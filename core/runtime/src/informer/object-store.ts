@@ -1,4 +1,5 @@
 import type { KubernetesObject, ObjectKey } from '@castellan/machinery';
+import { shareEqualParts } from './share-equal-parts.js';
 
 /**
  * Objects of one type by namespace and name, and by the uid of their controller. What is put in is frozen in depth and
@@ -18,16 +19,20 @@ export class ObjectStore<T extends KubernetesObject> {
     return this.#byNamespace.get(key.namespace ?? '')?.get(key.name);
   }
 
-  set(object: T): void {
-    deepFreeze(object);
+  /** Gives what is held from now on: equal to `object`, and sharing its parts with objects that have the same. */
+  set(object: T): T {
     const { namespace = '', name = '' } = object.metadata;
     const inNamespace = bucket(this.#byNamespace, namespace);
     const previous = inNamespace.get(name);
-    inNamespace.set(name, object);
+    const owner = controllerUid(object);
+    const likeness = previous ?? firstOf(owner === undefined ? inNamespace : this.#byOwner.get(owner));
+    const held = likeness === undefined || Object.isFrozen(object) ? object : shareEqualParts(object, likeness);
+    deepFreeze(held);
+    inNamespace.set(name, held);
     if (previous === undefined) this.#size += 1;
     else this.#disown(previous);
-    const owner = controllerUid(object);
-    if (owner !== undefined) bucket(this.#byOwner, owner).set(storeKey(object), object);
+    if (owner !== undefined) bucket(this.#byOwner, owner).set(storeKey(held), held);
+    return held;
   }
 
   delete(key: ObjectKey): T | undefined {
@@ -78,6 +83,11 @@ function bucket<T>(index: Map<string, Map<string, T>>, name: string): Map<string
     index.set(name, found);
   }
   return found;
+}
+
+function firstOf<T>(map: ReadonlyMap<string, T> | undefined): T | undefined {
+  const first = map?.values().next();
+  return first?.done === false ? first.value : undefined;
 }
 
 function deepFreeze(value: object): void {

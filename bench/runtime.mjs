@@ -52,6 +52,7 @@ async function watchIngest() {
   for (let at = 0; at < count; at += 1) JSON.parse(lines[at % lines.length]);
   const parsePerSecond = count / seconds(startedMs);
   let handled = 0;
+  let running;
   const stop = new AbortController();
   const finished = new Promise((done) => {
     const client = clientOf(
@@ -77,11 +78,12 @@ async function watchIngest() {
       handled += 1;
       if (handled === count) done();
     });
-    informer.run(stop.signal);
+    running = informer.run(stop.signal);
   });
   await finished;
   const perSecond = count / seconds(startedMs);
   stop.abort(new Error('done'));
+  await running;
   const ratio = (perSecond / parsePerSecond).toFixed(2);
   print('watch: 2.7 kB events into a cache', `${Math.round(perSecond)}/s`, `≥ 20000/s (${ratio} × JSON.parse alone)`);
 }
@@ -203,7 +205,7 @@ async function* bytes(text) {
   yield Buffer.from(text);
 }
 
-/** A pod as the API gives it, of about `size` bytes of JSON. */
+/** A pod as the API gives it, of about `size` bytes of JSON; one of 200 replica sets, which differ in their settings. */
 function podOf(at, size, revision) {
   const pod = {
     apiVersion: 'v1',
@@ -215,7 +217,9 @@ function podOf(at, size, revision) {
       resourceVersion: String(revision),
       creationTimestamp: '2026-01-01T00:00:00Z',
       labels: { app: 'web', tier: 'front', 'pod-template-hash': '7d4b9c6f5' },
-      ownerReferences: [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs', controller: true }],
+      ownerReferences: [
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: `rs-${at % 200}`, controller: true },
+      ],
       managedFields: [],
     },
     spec: {
@@ -239,7 +243,7 @@ function podOf(at, size, revision) {
     },
   };
   for (let index = 0; JSON.stringify(pod).length < size; index += 1) {
-    pod.spec.containers[index % 2].env.push({ name: `SETTING_${index}`, value: `value of setting ${index}` });
+    pod.spec.containers[index % 2].env.push({ name: `SETTING_${index}`, value: `value ${index} of ${at % 200}` });
   }
   return pod;
 }

@@ -221,7 +221,8 @@ function keyspaceContract(name: string, open: OpenKeyspace): void {
       'K6: a watch from the future gets only what comes after that revision',
       withKeyspace(async (keyspace) => {
         const collected = await collectWatch(keyspace, everything, 3);
-        for (const key of ['/a', '/b', '/c', '/d']) await put(keyspace, key, key);
+        // At once, so that the revision it waits for lies in the middle of a group.
+        await Promise.all(['/a', '/b', '/c', '/d'].map((key) => put(keyspace, key, key)));
         const events = await collected.untilEvents(2);
         assert.deepEqual(
           events.map((event) => event.key),

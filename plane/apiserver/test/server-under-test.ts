@@ -41,6 +41,8 @@ export interface TestWatch {
   /** Resolves when the server has ended the stream. */
   readonly ended: Promise<void>;
   readonly status: Promise<number>;
+  /** Stops taking what the server sends. */
+  pause(): void;
   close(): void;
 }
 
@@ -164,6 +166,7 @@ export function watch(session: ClientHttp2Session, path: string): TestWatch {
       if (event === undefined) throw new Error('an event was announced but is not there');
       return event;
     },
+    pause: () => void stream.pause(),
     close: () => stream.close(),
   };
 }

@@ -1,8 +1,6 @@
-import { checkStructural, deepEqual, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, at, type JsonRecord, list, record, records, text, withAt } from '../json.js';
 import { type Strategy, timestamp, type WriteContext } from '../registry/strategy.js';
-import { servedVersions } from './custom-resources.js';
-import { isSchema } from './custom-strategy.js';
+import { validateDefinition, validateDefinitionUpdate } from './crd-validation.js';
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
@@ -28,7 +26,9 @@ const strategy: Strategy = {
 
   prepareForUpdate: (object, _current, context) => withEstablishment(object, context),
 
-  validate,
+  validate: validateDefinition,
+
+  validateUpdate: validateDefinitionUpdate,
 
   // Its objects go first: the finalizer is taken off when they are gone.
   prepareForDelete: (object, context) => {
@@ -80,48 +80,4 @@ function withCondition(status: JsonRecord, next: JsonRecord): JsonRecord {
   if (known !== undefined && known.status === next.status) return status;
   const others = conditions.filter(({ type }) => type !== next.type);
   return withAt(status, ['conditions'], [...others, next]);
-}
-
-function validate(crd: ApiObject): readonly FieldError[] {
-  const spec = record(crd.spec);
-  const names = record(spec.names);
-  const name = crd.metadata.name ?? '';
-  const errors: FieldError[] = [];
-  if (name !== `${text(names.plural)}.${text(spec.group)}`) {
-    errors.push(fieldError.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
-  }
-  if (isMissing(spec.group)) errors.push(fieldError.required('spec.group'));
-  if (isMissing(names.plural)) errors.push(fieldError.required('spec.names.plural'));
-  if (isMissing(names.kind)) errors.push(fieldError.required('spec.names.kind'));
-  const scope = text(spec.scope) ?? '';
-  if (scope === '') errors.push(fieldError.required('spec.scope'));
-  else if (!scopes.includes(scope)) errors.push(fieldError.notSupported('spec.scope', scope, scopes));
-  return [...errors, ...versionErrors(crd)];
-}
-
-const scopes = ['Cluster', 'Namespaced'];
-
-function versionErrors(crd: ApiObject): readonly FieldError[] {
-  const versions = records(at(crd, 'spec', 'versions'));
-  const schemas = versions.map((version) => at(version, 'schema', 'openAPIV3Schema'));
-  // Upstream names the schema of a version by its index only where versions differ.
-  const areSame = schemas.every((schema) => deepEqual(schema, schemas[0]));
-  const errors = schemas.flatMap((schema, index) => {
-    const path = `spec.versions[${index}].schema.openAPIV3Schema`;
-    if (!isSchema(schema)) return [fieldError.required(path, 'schemas are required')];
-    if (areSame) return index === 0 ? checkStructural(schema) : [];
-    return checkStructural(schema, path);
-  });
-  const shown = versions.map((version) => text(version.name) ?? '');
-  if (versions.filter(({ storage }) => storage === true).length !== 1) {
-    errors.push(fieldError.invalid('spec.versions', shown, 'must have exactly one version marked as storage version'));
-  }
-  if (servedVersions(crd).length === 0) {
-    errors.push(fieldError.invalid('spec.versions', shown, 'must have at least one served version'));
-  }
-  return errors;
-}
-
-function isMissing(value: unknown): boolean {
-  return text(value) === undefined || value === '';
 }

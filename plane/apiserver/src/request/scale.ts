@@ -1,3 +1,4 @@
+import { fieldError, invalidError } from '@castellan/machinery';
 import { methodNotAllowed } from '../errors.js';
 import { type ApiObject, asApiObject, at, count, text, withAt } from '../json.js';
 import { getObject } from '../registry/read.js';
@@ -11,6 +12,12 @@ export interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
   readonly labelSelector?: readonly string[];
+}
+
+interface ScaledKind {
+  readonly group: string;
+  readonly kind: string;
+  readonly scale: ScalePaths;
 }
 
 const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale', isCustom: true } as const;
@@ -30,7 +37,11 @@ export async function serveScale(exchange: ResourceExchange): Promise<void> {
   const target = { namespace: info.namespace, name, subresource: 'scale', isReplacement: request.method === 'PUT' };
   const { object } = await updateObject(
     resource,
-    { ...target, change: (current) => withReplicas(current, change(scaleOf(current, paths)), paths) },
+    {
+      ...target,
+      change: (current) =>
+        withReplicas(current, change(scaleOf(current, paths)), { ...resource.definition, scale: paths }),
+    },
     tools,
   );
   await reply.object(200, scaleOf(object, paths), render.representation);
@@ -57,8 +68,14 @@ function scaleOf(object: ApiObject, paths: ScalePaths): ApiObject {
   });
 }
 
-function withReplicas(current: ApiObject, scale: ApiObject, paths: ScalePaths): ApiObject {
+function withReplicas(current: ApiObject, scale: ApiObject, { scale: paths, ...type }: ScaledKind): ApiObject {
   const replicas = count(at(scale, 'spec', 'replicas')) ?? 0;
+  if (replicas < 0) {
+    const path = `.${paths.specReplicas.join('.')}`;
+    throw invalidError(type, current.metadata.name ?? '', [
+      fieldError.invalid(path, replicas, 'should be a non-negative integer'),
+    ]);
+  }
   const { resourceVersion, uid } = scale.metadata;
   const changed = asApiObject(withAt(current, paths.specReplicas, replicas));
   return {

@@ -20,8 +20,8 @@ const streams: Streams = {
   err: (text) => void process.stderr.write(text),
 };
 
-// A reader that has heard enough (`castellan status | head`) is no failure.
-process.stdout.on('error', () => process.exit(exitCodes.ok));
+// A reader that has heard enough (`castellan up | head`) is no failure, and no reason to leave pods behind.
+for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
 process.exit(await main());
 

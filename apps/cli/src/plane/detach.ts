@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
 import { waitFor } from '@castellan/world';
@@ -7,6 +7,7 @@ import type { Context } from '../context.js';
 import { filesIn } from '../data-directory.js';
 import { CliError, type ErrorCode, errorTable } from '../errors.js';
 import { type Announcement, parseAnnouncement } from './announce.js';
+import { ensureDirectory } from './ensure-directory.js';
 import { lastLogLines } from './plane-log.js';
 import { probeReady } from './probe-ready.js';
 import type { UpOptions } from './up-options.js';
@@ -23,7 +24,7 @@ const announcePipe = 3;
 export async function startDetached(context: Context, options: UpOptions): Promise<{ readonly url: string }> {
   const { dataDirectory, reporter, world } = context;
   const files = filesIn(dataDirectory);
-  mkdirSync(dataDirectory, { recursive: true });
+  ensureDirectory(dataDirectory);
   const log = openSync(files.log, 'a');
   const [command, ...args] = context.self;
   const child = spawn(command, [...args, ...upArguments(dataDirectory, options)], {

@@ -1,12 +1,15 @@
-import { mkdirSync } from 'node:fs';
 import { type Plane, startPlane } from '@castellan/embedded';
+import { waitFor } from '@castellan/world';
 import type { Context } from '../context.js';
 import { filesIn } from '../data-directory.js';
 import { CliError } from '../errors.js';
+import { ensureDirectory } from './ensure-directory.js';
 import { loadOperators } from './operators.js';
 import { openPlaneLog } from './plane-log.js';
 import { removeProcessRecord, startTimeOf, writeProcessRecord } from './process-record.js';
 import type { UpOptions } from './up-options.js';
+
+const startDeadlineMs = 30_000;
 
 /** A plane in this process. */
 export interface ServedPlane {
@@ -25,22 +28,24 @@ export async function servePlane(
 ): Promise<ServedPlane> {
   const { dataDirectory, reporter, world } = context;
   const files = filesIn(dataDirectory);
-  prepareDirectory(dataDirectory);
+  ensureDirectory(dataDirectory);
   const log = openPlaneLog({ path: files.log, world, onTrouble: (message) => reporter.warn(message) });
   const self = { pid: process.pid, startTime: startTimeOf(process.pid) };
   writeProcessRecord(files.processRecord, self);
   const failure = new AbortController();
   try {
-    const plane = await startPlane({
+    const operators = await loadOperators(options.operators);
+    const starting = startPlane({
       dataDirectory,
       port: options.port,
       world,
       log,
       node: options.hasNode,
-      operators: await loadOperators(options.operators),
+      operators,
       onPhase: ({ name, ms }) => onPhase(name, ms),
       onFailure: (error) => failure.abort(error),
     });
+    const plane = await waitFor(world, () => starting, { what: 'the plane to start', deadlineMs: startDeadlineMs });
     writeProcessRecord(files.processRecord, { ...self, url: plane.url });
     const stop = async (): Promise<void> => {
       await plane.stop({ pods: 'stop' });
@@ -51,20 +56,6 @@ export async function servePlane(
     removeProcessRecord(files.processRecord);
     throw startFailure(error, options.port);
   }
-}
-
-function prepareDirectory(dataDirectory: string): void {
-  try {
-    mkdirSync(dataDirectory, { recursive: true });
-  } catch (cause) {
-    throw unusableDirectory(dataDirectory, cause);
-  }
-}
-
-function unusableDirectory(dataDirectory: string, cause: unknown): CliError {
-  const why = cause instanceof Error ? cause.message : String(cause);
-  const message = `The data directory ${dataDirectory} cannot be used: ${why}.`;
-  return new CliError('START_FAILED', message, { cause, next: 'choose another with `--data-dir DIR`' });
 }
 
 /** Errors of the plane say what, why and, after "next:", what to do. */

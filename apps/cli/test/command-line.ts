@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
+const deadlineMs = 30_000;
+
+export interface Finished {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs the compiled program to its end, as a person would. */
+function castellan(args: readonly string[], input = ''): Promise<Finished> {
+  return new Promise((resolve) => {
+    const child = execFile(process.execPath, [program, ...args], { timeout: deadlineMs }, (_error, stdout, stderr) =>
+      resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+    );
+    child.stdin?.end(input);
+  });
+}
+
+/** As `castellan`, and fails with what was printed unless it ends with `code`. */
+export async function expectExit(code: number, args: readonly string[], input = ''): Promise<Finished> {
+  const finished = await castellan(args, input);
+  assert.equal(finished.code, code, `castellan ${args.join(' ')}\n${finished.stdout}${finished.stderr}`);
+  return finished;
+}
+
+/** A data directory that is stopped and removed at the end. */
+export async function withDataDirectory(use: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'castellan-cli-'));
+  try {
+    await use(directory);
+  } finally {
+    await castellan(['down', '--data-dir', directory]);
+    await rm(directory, { recursive: true });
+  }
+}

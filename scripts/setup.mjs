@@ -7,6 +7,7 @@ import { build, compile, isBuilt } from './build.mjs';
 import { fail, root, run } from './repository.mjs';
 
 const minimumNode = [20, 19];
+const shownLines = 12;
 
 /** Programs that pods and their networks are made with, and the Debian package each comes in. */
 const programs = {
@@ -46,8 +47,9 @@ async function ensureNpmPackages() {
   console.log('setup: installing npm packages (npm ci)');
   const { code, output } = await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error']);
   if (code === 0) return;
+  const firstLines = output.trim().split('\n').slice(0, shownLines).join('\n');
   fail(
-    `${output.trim()}\nnpm ci failed (see above).\nNext: check the network and npm's registry setting, then run the command again.`,
+    `${firstLines}\nnpm ci failed (see above).\nNext: check the network and npm's registry setting, then run the command again.`,
   );
 }
 

@@ -1,4 +1,4 @@
-// Walk 2/10: an applied object is created or updated here: defaulted, validated, stored (see ARCHITECTURE.md).
+// Walk 2/10: an applied object is created or updated here: defaulted, validated, then stored (storage/object-storage.ts).
 import { type FieldError, fieldError, invalidError } from '@castellan/machinery';
 import { alreadyExists, badRequest, conflict, notFound, objectWasModified } from '../errors.js';
 import type { ApiObject } from '../json.js';

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Readable } from 'node:stream';
 import { StatusError } from '@castellan/machinery';
@@ -61,16 +62,15 @@ export function nodeWriter(response: Http2ServerResponse): ResponseWriter {
       if (chunk === undefined) response.end();
       else response.end(chunk);
     },
-    onDrain: (callback) => {
-      response.once('drain', callback);
-    },
+    onDrain: (callback) => onDrainOrClose(response, callback),
     get isEnded() {
       return response.writableEnded || response.socket?.destroyed === true;
     },
   };
 }
 
-function onDrainOrClose(stream: ServerHttp2Stream, callback: () => void): void {
+/** A client that is gone takes no more: whoever waits for it must go on, to see that. */
+function onDrainOrClose(stream: EventEmitter, callback: () => void): void {
   const settle = () => {
     stream.off('drain', settle);
     stream.off('close', settle);

@@ -1,4 +1,4 @@
-// Walk 2b: the one place where the API server writes to the keyspace (see "How one apply flows" in ARCHITECTURE.md).
+// Walk 2b/10: what the write path (registry/write.ts) made is put into the keyspace here, if nobody was faster.
 import type { Keyspace, LeaseId, Revision } from '@castellan/keyspace';
 import { deepEqual, StatusError } from '@castellan/machinery';
 import type { ApiObject } from '../json.js';

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { memoryKeyspace } from '@castellan/keyspace';
+import { realWorld } from '@castellan/world';
+import { ServiceAddresses } from '../src/strategies/service-addresses.js';
+import { startServer } from './server-under-test.js';
+
+const services = '/api/v1/namespaces/default/services';
+const port = { port: 80 };
+
+test('services get addresses of their own, which stay theirs over a restart', async () => {
+  const first = await startServer();
+  const addresses = new Set<string>();
+  for (let index = 0; index < 20; index += 1) {
+    const { json } = await first.send('POST', services, { metadata: { name: `s${index}` }, spec: { ports: [port] } });
+    addresses.add(json.spec.clusterIP);
+    assert.match(json.spec.clusterIP, /^10\.96\./);
+    assert.equal(json.spec.ports[0].targetPort, 80);
+  }
+  assert.equal(addresses.size, 20);
+  const { json: kept } = await first.send('GET', `${services}/s0`);
+  const { clusterIP } = kept.spec;
+  await first.server.close();
+  const second = await startServer({ keyspace: first.keyspace });
+  const stolen = await second.send('POST', services, {
+    metadata: { name: 'thief' },
+    spec: { ports: [port], clusterIP },
+  });
+  assert.equal(stolen.status, 422);
+  assert.match(stolen.json.message, /provided IP is already allocated/);
+  await second.send('DELETE', `${services}/s0`);
+  const reused = await second.send('POST', services, {
+    metadata: { name: 'heir' },
+    spec: { ports: [port], clusterIP },
+  });
+  assert.equal(reused.status, 201);
+  await second.stop();
+  await first.stop();
+});
+
+test('a headless service has no address, and an address does not change', async () => {
+  const api = await startServer();
+  const headless = await api.send('POST', services, {
+    metadata: { name: 'h' },
+    spec: { clusterIP: 'None', selector: { a: 'b' } },
+  });
+  assert.deepEqual(headless.json.spec.clusterIPs, ['None']);
+  const { json: own } = await api.send('GET', `${services}/kubernetes`);
+  assert.equal(own.spec.clusterIP, '10.96.0.1');
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const moved = await api.send('PATCH', `${services}/h`, { spec: { clusterIP: '10.96.0.9' } }, merge);
+  assert.equal(moved.status, 422);
+  assert.match(moved.json.message, /may not change once set/);
+  const { json: updated } = await api.send('PUT', `${services}/kubernetes`, {
+    ...own,
+    spec: { ports: own.spec.ports },
+  });
+  assert.equal(updated.spec.clusterIP, '10.96.0.1');
+  await api.stop();
+});
+
+test('an address that a killed server held for a service that was never written is found when the range is full', async () => {
+  const world = realWorld();
+  const keyspace = memoryKeyspace(world);
+  const addresses = new ServiceAddresses({ keyspace, world, cidr: '10.0.0.0/29' });
+  const nobody = () => Promise.resolve(false);
+  const held = [];
+  for (let index = 0; index < 5; index += 1) held.push(await addresses.holdAny(`default/s${index}`, nobody));
+  assert.deepEqual([...held].sort(), ['10.0.0.2', '10.0.0.3', '10.0.0.4', '10.0.0.5', '10.0.0.6']);
+  assert.equal(await addresses.holdAny('default/one-more', nobody), undefined);
+  const later = { ...world, clock: { ...world.clock, now: () => world.clock.now() + 61_000 } };
+  const restarted = new ServiceAddresses({ keyspace, world: later, cidr: '10.0.0.0/29' });
+  const isThere = (owner: string) => Promise.resolve(owner !== 'default/s3');
+  assert.equal(await restarted.holdAny('default/one-more', isThere), held[3]);
+  await keyspace.close();
+});

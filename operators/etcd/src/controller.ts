@@ -7,13 +7,13 @@ import { EtcdRefusedError, EtcdUnreachableError } from './admin/errors.js';
 import { type EtcdAdmin, etcdAdmin } from './admin/etcd-admin.js';
 import { type EtcdCluster, type EtcdClusterStatus, etcdClusters } from './api/etcd-cluster.js';
 import { desiredOf } from './desired.js';
-import { eventsOf } from './events.js';
 import { ClusterMemory, sayRefusal } from './memory.js';
 import type { EtcdStep } from './observation.js';
 import { observe, type Sighting } from './observe.js';
 import { lookAgainMs, planEtcdCluster } from './plan.js';
+import { stepEvents, warningsOf } from './report/events.js';
+import { statusOf } from './report/status.js';
 import { situationOf } from './situation.js';
-import { statusOf } from './status.js';
 
 /** After a step its effect is looked for at once; the watches bring most of it anyway. */
 const afterStepMs = 50;
@@ -56,10 +56,9 @@ export function etcdController(options: EtcdControllerOptions = {}): Controller<
       const outcome = await carryOut(decision, cluster, sighting, memory, { ...context, admin });
       const situation = situationOf(desired, sighting.observation);
       const status = statusOf({ cluster, situation, decision: outcome, nowMs: context.world.clock.now() });
-      for (const event of eventsOf({ cluster, status, decision: outcome, pods: sighting.pods })) {
-        context.events.record(cluster, event);
-      }
-      await writeStatus(cluster, status, context);
+      const isWritten = await writeStatus(cluster, status, context);
+      const warnings = isWritten ? warningsOf({ cluster, status, decision: outcome, pods: sighting.pods }) : [];
+      for (const event of [...stepEvents(outcome), ...warnings]) context.events.record(cluster, event);
       return { requeueAfterMs: lookAgainAfter(outcome) };
     },
   };
@@ -80,31 +79,43 @@ async function carryOut(
     tools.log.info('step done', fields);
     return decision;
   } catch (error) {
-    const reason = whyLater(error);
-    if (reason === undefined) throw error;
     if (error instanceof EtcdRefusedError) memory.noteRefusal(error);
-    tools.log.debug('step not done', { ...fields, error: reason });
-    return { kind: 'wait', reason, afterMs: lookAgainMs.soon };
+    const later = whyLater(error);
+    if (later === undefined) throw error;
+    tools.log.debug('step not done', { ...fields, error: later.reason });
+    return later;
   }
 }
 
-/** The reason to look again later, where that is all that is needed after this error. */
-function whyLater(error: unknown): string | undefined {
-  if (error instanceof EtcdRefusedError) return sayRefusal(error);
+/** Where all that this error asks for is to look again: the wait, with its reason for people. */
+function whyLater(error: unknown): Extract<Decision<EtcdStep>, { kind: 'wait' }> | undefined {
+  const { soon, later } = lookAgainMs;
+  if (error instanceof EtcdRefusedError) return { kind: 'wait', reason: sayRefusal(error), afterMs: soon };
   // Whether it was carried out will be observed.
-  if (error instanceof EtcdUnreachableError) return error.message;
-  return isStatusError(error, 'Conflict', 'NotFound') ? error.message : undefined;
+  if (error instanceof EtcdUnreachableError) return { kind: 'wait', reason: error.message, afterMs: soon };
+  if (isStatusError(error, 'Conflict', 'NotFound')) return { kind: 'wait', reason: error.message, afterMs: soon };
+  // What the API server will not have, such as a pod with impossible resources, is told where people look for it.
+  return isStatusError(error) ? { kind: 'wait', reason: error.message, afterMs: later } : undefined;
 }
 
-/** Only what changed, and only over the status that was read: a latched cluster ID is never lost to an old copy. */
-async function writeStatus(cluster: EtcdCluster, status: EtcdClusterStatus, context: ReconcileContext): Promise<void> {
-  if (isDeepStrictEqual(cluster.status, status)) return;
+/**
+ * Only what changed, and only over the status that was read: a latched cluster ID is never lost to an old copy. `false`
+ * where nothing was written.
+ */
+async function writeStatus(
+  cluster: EtcdCluster,
+  status: EtcdClusterStatus,
+  context: ReconcileContext,
+): Promise<boolean> {
+  if (isDeepStrictEqual(cluster.status, status)) return false;
   try {
     const options = { subresource: 'status', signal: context.signal };
     await context.client.update(etcdClusters, { ...cluster, status }, options);
+    return true;
   } catch (error) {
     // Someone else wrote in between; the watch brings it, and with it the next pass.
-    if (!isStatusError(error, 'Conflict', 'NotFound')) throw error;
+    if (isStatusError(error, 'Conflict', 'NotFound')) return false;
+    throw error;
   }
 }
 

@@ -18,7 +18,7 @@ export {
   etcdClusters,
 } from './api/etcd-cluster.js';
 export { type EtcdControllerOptions, etcdController } from './controller.js';
-export { type ExploreEtcdOptions, exploreEtcd } from './explore-etcd.js';
+export { type ExploreEtcdOptions, exploreEtcd } from './model/explore-etcd.js';
 export { etcdModel } from './model/model.js';
 export type {
   EtcdDesired,

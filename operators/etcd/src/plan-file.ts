@@ -9,7 +9,7 @@ import { clientServiceName } from './names.js';
 import type { EtcdStep, PodView } from './observation.js';
 import { etcdPlanner } from './plan.js';
 import { viewPod } from './pod-view.js';
-import { sayStep } from './say-step.js';
+import { sayStep } from './report/say-step.js';
 
 /** What would be done for an EtcdCluster if nothing went wrong, step by step. */
 export interface EtcdForecast {

@@ -1,6 +1,6 @@
 import type { Model } from '@castellan/runtime';
 import type { EtcdDesired, EtcdObservation, EtcdStep, MemberView, PodView } from '../observation.js';
-import { sayStep } from '../say-step.js';
+import { sayStep } from '../report/say-step.js';
 import { type ApplyOptions, apply } from './apply.js';
 import { fingerprint } from './fingerprint.js';
 import { type EtcdState, isUp, quorumIn } from './state.js';

@@ -1,4 +1,4 @@
-import type { EtcdStep } from './observation.js';
+import type { EtcdStep } from '../observation.js';
 
 /** A step as an order to be carried out, for plans, events and traces. */
 export function sayStep(step: EtcdStep): string {

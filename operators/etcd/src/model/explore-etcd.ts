@@ -1,10 +1,10 @@
 import { type Exploration, explore, type Planner } from '@castellan/runtime';
+import type { EtcdDesired, EtcdObservation, EtcdStep } from '../observation.js';
+import { etcdPlanner } from '../plan.js';
 import { invariants } from './invariants.js';
-import { etcdModel } from './model/model.js';
-import { startStates } from './model/starts.js';
-import { isBeyondRepair, isGoal } from './model/state.js';
-import type { EtcdDesired, EtcdObservation, EtcdStep } from './observation.js';
-import { etcdPlanner } from './plan.js';
+import { etcdModel } from './model.js';
+import { startStates } from './starts.js';
+import { isBeyondRepair, isGoal } from './state.js';
 
 export interface ExploreEtcdOptions {
   /** The `spec.size` to plan for. */

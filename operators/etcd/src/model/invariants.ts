@@ -1,6 +1,6 @@
 import type { Invariant } from '@castellan/runtime';
-import { type EtcdState, hasQuorum, isUp, quorumIn } from './model/state.js';
-import type { EtcdDesired, EtcdStep } from './observation.js';
+import type { EtcdDesired, EtcdStep } from '../observation.js';
+import { type EtcdState, hasQuorum, isUp, quorumIn } from './state.js';
 
 type Move = Parameters<Invariant<EtcdDesired, EtcdState, EtcdStep>['violation']>[0];
 

@@ -1,28 +1,31 @@
 import type { Pod } from '@castellan/machinery';
 import type { Decision, EventNote } from '@castellan/runtime';
-import type { EtcdCluster, EtcdClusterStatus } from './api/etcd-cluster.js';
-import { targetVersionOf } from './desired.js';
-import { versionAnnotation } from './names.js';
-import type { EtcdStep } from './observation.js';
+import type { EtcdCluster, EtcdClusterStatus } from '../api/etcd-cluster.js';
+import { targetVersionOf } from '../desired.js';
+import { versionAnnotation } from '../names.js';
+import type { EtcdStep } from '../observation.js';
 import { sayStep } from './say-step.js';
 
-export interface EventsInput {
+/** The step that was done. Waits make no events. */
+export function stepEvents(decision: Decision<EtcdStep>): readonly EventNote[] {
+  if (decision.kind !== 'step') return [];
+  const said = sayStep(decision.step);
+  const message = `${capitalize(said)}: ${decision.reason}`;
+  return [{ type: 'Normal', reason: reasonOf(decision.step), message }];
+}
+
+export interface WarningsInput {
   /** As it was before this pass. */
   readonly cluster: EtcdCluster;
+  /** As it is now. */
   readonly status: EtcdClusterStatus;
   readonly decision: Decision<EtcdStep>;
   readonly pods: readonly Pod[];
 }
 
-/** What people are told of a pass: the step that was done, and what has newly become worth a warning. No waits. */
-export function eventsOf(input: EventsInput): readonly EventNote[] {
-  return [stepDone(input), blocked(input), evenSize(input), otherVersion(input)].filter((event) => event !== undefined);
-}
-
-function stepDone({ decision }: EventsInput): EventNote | undefined {
-  if (decision.kind !== 'step') return undefined;
-  const said = sayStep(decision.step);
-  return { type: 'Normal', reason: reasonOf(decision.step), message: `${capitalize(said)}: ${decision.reason}` };
+/** What has become worth a warning since the status was last written. */
+export function warningsOf(input: WarningsInput): readonly EventNote[] {
+  return [blocked(input), evenSize(input), otherVersion(input)].filter((event) => event !== undefined);
 }
 
 /** Where the operator of seed 000 had a reason for it, that one. */
@@ -52,12 +55,12 @@ function reasonOf(step: EtcdStep): string {
   }
 }
 
-function blocked({ cluster, status, decision }: EventsInput): EventNote | undefined {
+function blocked({ cluster, status, decision }: WarningsInput): EventNote | undefined {
   if (decision.kind !== 'blocked' || cluster.status?.reason === status.reason) return undefined;
   return { type: 'Warning', reason: 'Blocked', message: `${capitalize(decision.reason)}; ${decision.remedy}` };
 }
 
-function evenSize({ cluster }: EventsInput): EventNote | undefined {
+function evenSize({ cluster }: WarningsInput): EventNote | undefined {
   const { size } = cluster.spec;
   if (size % 2 !== 0 || cluster.status?.observedGeneration === cluster.metadata.generation) return undefined;
   const message = `${size} members survive no more failures than ${size - 1}; an odd size is the better one`;
@@ -65,7 +68,7 @@ function evenSize({ cluster }: EventsInput): EventNote | undefined {
 }
 
 /** Never silently: what runs is not what was asked for. */
-function otherVersion({ cluster, status, pods }: EventsInput): EventNote | undefined {
+function otherVersion({ cluster, status, pods }: WarningsInput): EventNote | undefined {
   const target = targetVersionOf(cluster);
   const { currentVersion } = status;
   if (currentVersion === undefined || currentVersion === target) return undefined;

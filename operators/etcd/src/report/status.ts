@@ -1,11 +1,11 @@
 import type { Condition } from '@castellan/machinery';
 import type { Decision } from '@castellan/runtime';
-import { hexId } from './admin/wire.js';
-import type { EtcdCluster, EtcdClusterStatus, EtcdMemberStatus, EtcdPhase } from './api/etcd-cluster.js';
-import { targetVersionOf } from './desired.js';
-import { clientServiceName, ports } from './names.js';
-import type { EtcdStep, MemberView } from './observation.js';
-import { isLost, type Situation } from './situation.js';
+import { hexId } from '../admin/wire.js';
+import type { EtcdCluster, EtcdClusterStatus, EtcdMemberStatus, EtcdPhase } from '../api/etcd-cluster.js';
+import { targetVersionOf } from '../desired.js';
+import { clientServiceName, ports } from '../names.js';
+import type { EtcdStep, MemberView } from '../observation.js';
+import { isLost, type Situation } from '../situation.js';
 
 export interface StatusInput {
   readonly cluster: EtcdCluster;

@@ -23,8 +23,8 @@ for (const size of [1, 2, 3, 4, 5]) {
 }
 
 for (const size of [1, 3, 5]) {
-  test(`E2 holds for size ${size} without etcd's own check of changes, while observations are fresh`, (context) => {
-    assertClean(context, { size, ...bound, staleness: 0, isStrict: false });
+  test(`E1–E9 hold for size ${size} without any guard outside the planner, while observations are fresh`, (context) => {
+    assertClean(context, { size, ...bound, staleness: 0, isGuarded: false });
   });
 }
 
@@ -40,7 +40,7 @@ test('a planner that removes a voter without counting quorum is caught (E2)', ()
       return step({ kind: 'removeMember', id: victim.id, name: victim.name, isReplaced: false }, 'too many');
     },
   };
-  const found = exploreEtcd({ size: 3, ...bound, staleness: 0, isStrict: false, planner: careless });
+  const found = exploreEtcd({ size: 3, ...bound, staleness: 0, isGuarded: false, planner: careless });
   assertFound(found, 'E2', /step: +remove m\d from the members because too many/);
 });
 
@@ -68,6 +68,33 @@ test('a planner that promotes while a voter is lost is caught (E9)', () => {
     },
   };
   assertFound(exploreEtcd({ size: 3, ...bound, staleness: 0, planner: hasty }), 'E9', /promote m\d to a voter/);
+});
+
+test('a planner that adds a member while another has not started is caught (E4)', () => {
+  const impatient: EtcdPlanner = {
+    plan: (desired, observed) => {
+      const decision = etcdPlanner.plan(desired, observed);
+      const isStarting = decision.kind === 'wait' && decision.reason.includes('starting as a learner');
+      return isStarting ? step({ kind: 'addLearner', name: observed.freshName }, 'time is short') : decision;
+    },
+  };
+  const options = { size: 3, startSlots: 0, faults: 0, staleness: 0, isGuarded: false, maxStates: 1000 } as const;
+  assertFound(exploreEtcd({ ...options, planner: impatient }), 'E4', /add m2 to the members .* because time is short/);
+});
+
+test('a planner that makes a seed whenever there is no pod is caught (E6)', () => {
+  const forgetful: EtcdPlanner = {
+    plan: (desired, observed) =>
+      observed.hasPeerService && observed.pods.length === 0
+        ? step({ kind: 'createSeed', name: observed.seedName }, 'there is no pod')
+        : etcdPlanner.plan(desired, observed),
+  };
+  const options = { size: 1, startSlots: 0, faults: 1, staleness: 0, isGuarded: false } as const;
+  assertFound(
+    exploreEtcd({ ...options, planner: forgetful }),
+    'E6',
+    /step: +create the seed m\d because there is no pod/,
+  );
 });
 
 test('a planner that deletes the pod of a member that is up is caught (E3)', () => {

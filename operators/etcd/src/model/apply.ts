@@ -4,10 +4,11 @@ import { lead, stopIf, withoutPod, withSlot } from './world.js';
 
 export interface ApplyOptions {
   /**
-   * Whether etcd's own check of membership changes (`--strict-reconfig-check`, on by default) is modelled. Without it,
+   * Whether that is modelled which catches decisions that have become stale: etcd's own check of membership changes
+   * (`--strict-reconfig-check`, on by default), and the last look that `act` takes before it makes a seed. Without it,
    * exploration shows that the planner is safe by itself, as long as what it observes is fresh.
    */
-  readonly isStrict: boolean;
+  readonly isGuarded: boolean;
 }
 
 /** The state after a step, as the API server and etcd carry it out; unchanged where they refuse. */
@@ -21,8 +22,8 @@ export function apply(state: EtcdState, step: EtcdStep, options: ApplyOptions): 
     case 'latchCluster':
       return { ...state, isLatched: true };
     case 'createSeed':
-      // Its act reads the EtcdCluster itself first, and the name is the same each time.
-      return find(step.name) !== undefined || state.isLatched ? state : createPod(state, step.name, true);
+      if ((find(step.name)?.pod ?? 'none') !== 'none' || (options.isGuarded && state.isLatched)) return state;
+      return createPod(state, step.name, true);
     case 'createPod':
       return find(step.name)?.pod === 'none' ? createPod(state, step.name, false) : state;
     case 'sealSeed': {
@@ -34,7 +35,7 @@ export function apply(state: EtcdState, step: EtcdStep, options: ApplyOptions): 
       return slot === undefined || slot.pod === 'none' ? state : deletePod(state, slot, step.isForced);
     }
     case 'addLearner':
-      return addLearner(state, step.name);
+      return addLearner(state, step.name, options);
     case 'promote':
       return promote(state, find(step.name));
     case 'removeMember':
@@ -69,10 +70,11 @@ function deletePod(state: EtcdState, slot: Slot, isForced: boolean): EtcdState {
 }
 
 /** etcd takes one learner at a time, and none until every voter has been connected for five seconds. */
-function addLearner(state: EtcdState, name: string): EtcdState {
+function addLearner(state: EtcdState, name: string, { isGuarded }: ApplyOptions): EtcdState {
   const { voters, up } = quorumIn(state);
   const hasLearner = state.slots.some((slot) => slot.member === 'learner');
-  if (state.leader === undefined || hasLearner || up < voters || state.isSettling) return state;
+  if (state.leader === undefined) return state;
+  if (isGuarded && (hasLearner || up < voters || state.isSettling)) return state;
   const isTaken = state.slots.some((slot) => slot.name === name);
   const added: Slot = {
     name: isTaken ? `m${state.serial}` : name,
@@ -94,10 +96,10 @@ function promote(state: EtcdState, slot: Slot | undefined): EtcdState {
 }
 
 /** Removing a member that is down is always allowed; one that is up, while enough others have been up for a while. */
-function removeMember(state: EtcdState, slot: Slot | undefined, { isStrict }: ApplyOptions): EtcdState {
+function removeMember(state: EtcdState, slot: Slot | undefined, { isGuarded }: ApplyOptions): EtcdState {
   if (slot === undefined || slot.member === 'none' || state.leader === undefined) return state;
   const { voters, up } = quorumIn(state);
-  if (isStrict && slot.member === 'voter' && isUp(slot)) {
+  if (isGuarded && slot.member === 'voter' && isUp(slot)) {
     if (state.isSettling || up - 1 < 1 + Math.floor((voters - 1) / 2)) return state;
   }
   const gone =

@@ -13,8 +13,8 @@ export interface ExploreEtcdOptions {
   readonly startSlots: number;
   readonly faults: number;
   readonly staleness: number;
-  /** Whether etcd's own check of membership changes is there to catch a stale decision; true by default. */
-  readonly isStrict?: boolean;
+  /** Whether etcd's own checks, and ours before a seed, are there to catch a stale decision; true by default. */
+  readonly isGuarded?: boolean;
   readonly maxStates?: number;
   /** Another planner than ours, to see that its errors are found. */
   readonly planner?: Planner<EtcdDesired, EtcdObservation, EtcdStep>;
@@ -22,10 +22,10 @@ export interface ExploreEtcdOptions {
 
 /** Explores every state that the etcd planner can get a cluster into; see `explore`. */
 export function exploreEtcd(options: ExploreEtcdOptions): Exploration {
-  const { size, startSlots, faults, staleness, isStrict = true, maxStates = 20_000_000 } = options;
+  const { size, startSlots, faults, staleness, isGuarded = true, maxStates = 20_000_000 } = options;
   return explore({
     planner: options.planner ?? etcdPlanner,
-    model: etcdModel({ isStrict }),
+    model: etcdModel({ isGuarded }),
     desired: { name: 'm', size, isPaused: false },
     starts: startStates(startSlots),
     invariants,

@@ -13,11 +13,11 @@ export interface EtcdModelOptions extends Partial<ApplyOptions> {
 
 /** How an etcd cluster and its pods behave, for forecasts and for exploration. */
 export function etcdModel(options: EtcdModelOptions = {}): Model<EtcdDesired, EtcdState, EtcdObservation, EtcdStep> {
-  const { isStrict = true, nameOf = (serial) => `m${serial}` } = options;
+  const { isGuarded = true, nameOf = (serial) => `m${serial}` } = options;
   return {
     observe: (state) => observe(state, nameOf),
     // Each step is one write, so stopping in the middle of one is stopping before or after it.
-    apply: (state, step) => [apply(state, step, { isStrict })],
+    apply: (state, step) => [apply(state, step, { isGuarded })],
     progress,
     faults,
     fingerprint,

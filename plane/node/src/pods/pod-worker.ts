@@ -234,7 +234,10 @@ export class PodWorker {
       if (!run.isRunning()) {
         this.#unwatch(run);
       } else if (!this.#probes.has(run.id)) {
-        this.#host.exits.watch(run.process.directory, () => this.wake());
+        this.#host.exits.watch(run.process.directory, {
+          isOver: () => !run.isRunning(),
+          exited: () => this.wake(),
+        });
         this.#probes.set(run.id, this.#startProbes(run));
       }
     }

@@ -5,22 +5,28 @@ import type { Cancel, World } from '@castellan/world';
 /** A supervisor that is killed writes no exit code, and no file changes: only looking tells. */
 const pollMs = 2_000;
 
+export interface ExitListener {
+  /** A cheap look at whether it has ended. */
+  isOver(): boolean;
+  exited(): void;
+}
+
 /**
- * Calls back when something changes in the state of a container's start: at once when its supervisor writes the exit
- * code, whoever started it, and every two seconds in case the supervisor itself was killed.
+ * Tells when a start of a container has ended: at once when its supervisor writes the exit code, whoever started it, and
+ * within two seconds when the supervisor itself was killed.
  */
 export class ExitWatch {
   readonly #world: World;
-  readonly #watched = new Map<string, { readonly watcher: FSWatcher | undefined; readonly notify: () => void }>();
+  readonly #watched = new Map<string, { readonly watcher: FSWatcher | undefined; readonly listener: ExitListener }>();
   #cancelPoll: Cancel | undefined;
 
   constructor(world: World) {
     this.#world = world;
   }
 
-  watch(directory: string, notify: () => void): void {
+  watch(directory: string, listener: ExitListener): void {
     if (this.#watched.has(directory)) return;
-    this.#watched.set(directory, { watcher: watchState(directory, notify), notify });
+    this.#watched.set(directory, { watcher: watchState(directory, listener), listener });
     this.#cancelPoll ??= this.#world.clock.after(pollMs, () => this.#poll());
   }
 
@@ -36,16 +42,16 @@ export class ExitWatch {
   }
 
   #poll(): void {
-    for (const { notify } of this.#watched.values()) notify();
+    for (const { listener } of this.#watched.values()) if (listener.isOver()) listener.exited();
     this.#cancelPoll = this.#watched.size === 0 ? undefined : this.#world.clock.after(pollMs, () => this.#poll());
   }
 }
 
 /** Without a watch (the machine's inotify instances are used up) the poll alone notices exits. */
-function watchState(directory: string, notify: () => void): FSWatcher | undefined {
+function watchState(directory: string, listener: ExitListener): FSWatcher | undefined {
   try {
     const watcher = watch(join(directory, 'state'), { persistent: false }, (_event, name) => {
-      if (name === 'exit') notify();
+      if (name === 'exit') listener.exited();
     });
     watcher.on('error', () => watcher.close());
     return watcher;

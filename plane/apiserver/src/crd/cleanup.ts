@@ -28,13 +28,17 @@ export class DefinitionCleanup {
     this.log = options.log ?? (() => {});
   }
 
-  /** Goes on with what a stopped server left, and with every definition that is deleted from now on. */
-  async resume(): Promise<void> {
+  /** Goes on with what a stopped server left. */
+  resume(): void {
     const { cache, layout } = this.crds.store;
-    await cache.fresh();
-    for (const { object } of cache.list(layout.prefix)) {
-      if (object.metadata.deletionTimestamp !== undefined) this.begin(object.metadata.name ?? '');
-    }
+    cache.fresh().then(
+      () => {
+        for (const { object } of cache.list(layout.prefix)) {
+          if (object.metadata.deletionTimestamp !== undefined) this.begin(object.metadata.name ?? '');
+        }
+      },
+      (error: unknown) => this.log(`cannot look for deleted definitions: ${messageOf(error)}`),
+    );
   }
 
   /** Call when a definition was marked as deleted. */
@@ -43,7 +47,7 @@ export class DefinitionCleanup {
     this.inProgress.add(name);
     this.clean(name)
       .catch((error: unknown) => {
-        this.log(`cannot remove the objects of ${name}: ${error instanceof Error ? error.message : String(error)}`);
+        this.log(`cannot remove the objects of ${name}: ${messageOf(error)}`);
       })
       .finally(() => this.inProgress.delete(name));
   }
@@ -81,4 +85,8 @@ export class DefinitionCleanup {
       check();
     });
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -42,6 +42,7 @@ export interface ApiServer {
 }
 
 const defaultServiceCidr = '10.96.0.0/16';
+const resumeDelayMs = 1000;
 
 /** The address of the service `namespace/name`, where it is there. */
 async function serviceAddress(registry: Registry, owner: string): Promise<string | undefined> {
@@ -83,8 +84,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...(log === undefined ? {} : { log }),
   };
   await createSystemObjects(server, addresses.first);
-  await cleanup.resume();
   isReady = true;
+  // Reads every definition, of which there may be thousands: not while somebody waits for the start.
+  const cancelResume = world.clock.after(resumeDelayMs, () => cleanup.resume());
   const listeners = new Set<Listener>();
 
   return {
@@ -97,6 +99,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     },
     async close() {
       isReady = false;
+      cancelResume();
       registry.close();
       await Promise.all([...listeners].map((listener) => listener.close()));
     },

@@ -58,7 +58,6 @@ export async function observe(cluster: EtcdCluster, sources: ObserveSources): Pr
     cache.get(services, { namespace, name: service })?.metadata.ownerReferences?.some((owner) => owner.uid === uid);
   const nowMs = world.clock.now();
   const views = ordered.map((pod, index) => viewPod(pod, index, nowMs));
-  const leader = answers.find(({ state }) => state.leaderId === state.memberId);
   return {
     observation: {
       hasPeerService: isOurs(name) === true,
@@ -72,7 +71,7 @@ export async function observe(cluster: EtcdCluster, sources: ObserveSources): Pr
     },
     pods: ordered,
     members: list?.members ?? [],
-    endpoint: (leader ?? list)?.endpoint,
+    endpoint: (leaderOf(answers) ?? list)?.endpoint,
   };
 }
 
@@ -89,14 +88,21 @@ async function askAll(candidates: readonly Pod[], { admin, signal }: ObserveSour
   return (await Promise.all(asked)).filter((answer) => answer !== undefined);
 }
 
+/** Who says that it leads; of several the one of the latest term, since the others have been deposed unknowingly. */
+function leaderOf(answers: readonly Answer[]): Answer | undefined {
+  const claims = answers.filter(({ state }) => state.leaderId === state.memberId);
+  return claims.toSorted((one, other) => other.state.raftTerm - one.state.raftTerm)[0];
+}
+
 /** The leader's list; without a leader that of the member which has applied most. Any other may be out of date. */
 function newestList(answers: readonly Answer[]) {
   const lists = answers.flatMap((answer) => {
     const { members, state } = answer;
     return members?.some(({ id }) => id === state.memberId) ? [{ ...answer, members }] : [];
   });
-  const rank = ({ state }: Answer) =>
-    state.leaderId === state.memberId ? Number.POSITIVE_INFINITY : state.raftAppliedIndex;
+  const leader = leaderOf(answers);
+  const rank = ({ endpoint, state }: Answer) =>
+    endpoint === leader?.endpoint ? Number.POSITIVE_INFINITY : state.raftAppliedIndex;
   return lists.toSorted((one, other) => rank(other) - rank(one))[0];
 }
 
@@ -132,7 +138,7 @@ function membershipOf(
     const reason = answers.length === 0 ? 'none is up' : 'only learners are up, and they do not know the members';
     return { kind: 'unknown', reason, learners };
   }
-  const leader = answers.find(({ state }) => state.leaderId === state.memberId);
+  const leader = leaderOf(answers);
   const view = (member: EtcdMember): MemberView => {
     const state = answers.find((answer) => answer.state.memberId === member.id)?.state;
     const pod = allPods.find(({ metadata }) => metadata.name === memberPodName(member));
@@ -144,8 +150,8 @@ function membershipOf(
       isLearner: member.isLearner,
       isStarted: member.name !== '',
       isLeader: leader?.state.memberId === member.id,
-      // One that is cut off from the leader answers too, and is of no use to a quorum.
-      isHealthy: state?.leaderId !== undefined,
+      // One that is cut off from the leader may answer too, and is of no use to a quorum.
+      isHealthy: leader !== undefined && state?.leaderId === leader.state.memberId,
       isCaughtUp: member.isLearner && !isBehind,
       isOverdue: member.isLearner && isBehind && ageOf(pod, nowMs) > joinDeadlineMs,
       version: state?.version,

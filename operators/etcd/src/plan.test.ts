@@ -151,7 +151,7 @@ test('without quorum nothing is changed; pods that may come back are waited for'
   const decision = planEtcdCluster({ ...three, size: 5 }, formed(members, { pods: starting }));
   assert.deepEqual(
     [decision.kind, decision.reason],
-    ['wait', '1 of 3 voters answer, quorum is 2; waiting for pods to come back'],
+    ['wait', '1 of 3 voters are well, quorum is 2; waiting for pods to come back'],
   );
 });
 
@@ -161,7 +161,7 @@ test('when too few can come back with their data a person is told what to do', (
     formed([voter('a'), voter('b', down), voter('c', down)], { pods: [pod('a')] }),
   );
   assert.equal(decision.kind, 'blocked');
-  assert.match(decision.reason, /quorum is lost for good: 1 of 3 voters answer, quorum is 2/);
+  assert.match(decision.reason, /quorum is lost for good: 1 of 3 voters are well, quorum is 2/);
 });
 
 test('scaling in takes an unwell voter before a well one', () => {

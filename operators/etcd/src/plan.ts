@@ -141,7 +141,7 @@ function finishAddition({ members, podOf, hasQuorum, areJoinedHealthy }: Situati
 
 function awaitQuorum({ hasQuorum, healthyVoters, returningVoters, quorum, voters }: Situation): Ruling {
   if (hasQuorum) return undefined;
-  const count = `${healthyVoters} of ${voters.length} voters answer, quorum is ${quorum}`;
+  const count = `${healthyVoters} of ${voters.length} voters are well, quorum is ${quorum}`;
   if (healthyVoters >= quorum) return wait(`${count}; they are electing a leader`, lookAgainMs.soon);
   if (healthyVoters + returningVoters >= quorum)
     return wait(`${count}; waiting for pods to come back`, lookAgainMs.soon);

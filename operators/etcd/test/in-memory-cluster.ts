@@ -18,7 +18,7 @@ export class InMemoryCluster {
   /** Called after each write, with what is now there. */
   onChange: (type: ResourceType, key: ObjectKey) => void = () => {};
 
-  readonly reader: Reader = {
+  readonly reader: { -readonly [Method in keyof Reader]: Reader[Method] } = {
     get: <T extends KubernetesObject>(type: ResourceType<T>, key: ObjectKey) => this.read(type, key),
     list: <T extends KubernetesObject>(type: ResourceType<T>) => this.all(type),
     ownedBy: <T extends KubernetesObject>(type: ResourceType<T>, ownerUid: string) =>

@@ -21,6 +21,7 @@ export interface EtcdMemberState {
   readonly leaderId: string | undefined;
   readonly isLearner: boolean;
   readonly version: string;
+  readonly raftTerm: number;
   readonly raftIndex: number;
   readonly raftAppliedIndex: number;
   readonly errors: readonly string[];

@@ -31,6 +31,7 @@ export function readStatus(reply: Document): EtcdMemberState {
     leaderId: leader === '0' ? undefined : leader,
     isLearner: reply.isLearner === true,
     version: text(reply.version),
+    raftTerm: Number(digits(reply.raftTerm)),
     raftIndex: Number(digits(reply.raftIndex)),
     raftAppliedIndex: Number(digits(reply.raftAppliedIndex)),
     errors: texts(reply.errors),

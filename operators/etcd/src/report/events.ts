@@ -63,7 +63,7 @@ function blocked({ cluster, status, decision }: WarningsInput): EventNote | unde
 function evenSize({ cluster }: WarningsInput): EventNote | undefined {
   const { size } = cluster.spec;
   if (size % 2 !== 0 || cluster.status?.observedGeneration === cluster.metadata.generation) return undefined;
-  const message = `${size} members survive no more failures than ${size - 1}; an odd size is the better one`;
+  const message = `${size} members survive no more failures than ${size - 1} do; an odd size is the better one`;
   return { type: 'Warning', reason: 'EvenSize', message };
 }
 

@@ -41,6 +41,24 @@ test('A2 a watch from any revision of the past tells every change since, in orde
   }
 });
 
+test('A2 a watch from a revision before the server was started tells what happened since', async () => {
+  const first = await startServer();
+  const { json: before } = await first.send('POST', configMaps, { metadata: { name: 'before' } });
+  await first.send('POST', configMaps, { metadata: { name: 'between' } });
+  await first.send('DELETE', `${configMaps}/between`);
+  await first.send('POST', '/api/v1/namespaces/default/secrets', { metadata: { name: 'another-resource' } });
+  await first.server.close();
+  const second = await startServer({ keyspace: first.keyspace });
+  const watch = second.watch(`${configMaps}?watch=true&resourceVersion=${before.metadata.resourceVersion}`);
+  assert.equal((await watch.next()).type, 'ADDED');
+  assert.equal((await watch.next()).type, 'DELETED');
+  await second.send('POST', configMaps, { metadata: { name: 'after' } });
+  assert.equal((await watch.next()).object.metadata.name, 'after');
+  watch.close();
+  await second.stop();
+  await first.stop();
+});
+
 test('A2 a watch from before the compacted revision is told 410 Expired', async () => {
   const { metadata } = await make('compacted');
   await make('after-compaction');

@@ -65,9 +65,9 @@ export class EventWindow {
   }
 
   /** Older events than those held: all after `start` up to where this window began. */
-  prepend(start: Revision, events: readonly CacheEvent[]): void {
+  prepend(start: Revision, events: readonly CacheEvent[], nowMs: number): void {
     if (events.length + this.events.length > maxEvents) return;
-    const seenAtMs = this.events[0]?.seenAtMs ?? Number.POSITIVE_INFINITY;
+    const seenAtMs = this.events[0]?.seenAtMs ?? nowMs;
     this.events = [...events.map((event) => ({ event, seenAtMs })), ...this.events];
     this.firstSequence -= events.length;
     this.startRevision = start;

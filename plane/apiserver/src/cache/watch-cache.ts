@@ -110,27 +110,15 @@ export class WatchCache {
   /** Makes the window reach back to `revision`; false when that history is compacted. */
   async reachBack(revision: Revision): Promise<boolean> {
     await this.start();
-    if (this.events.reaches(revision)) return true;
+    const window = this.events;
+    if (window.reaches(revision)) return true;
     if (revision < (await this.keyspace.compactedRevision())) return false;
-    const missing: CacheEvent[] = [];
-    const until = this.events.start;
-    let upstream: Watch | undefined;
-    await new Promise<void>((resolve, reject) => {
-      this.keyspace
-        .watch(rangeOfPrefix(this.prefix), revision, {
-          onEvents: (events) => {
-            for (const event of events) if (event.revision <= until) missing.push(this.historicEvent(event));
-          },
-          onProgress: (reached) => {
-            if (reached >= until) resolve();
-          },
-          onEnd: reject,
-        })
-        .then((watch) => {
-          upstream = watch;
-        }, reject);
-    }).finally(() => upstream?.cancel());
-    this.events.prepend(revision, missing);
+    const until = window.start;
+    const missing = await this.history(revision, until);
+    // In between the window may have moved on, or the cache begun again: then there is a gap, and the client lists anew.
+    if (missing !== undefined && window === this.events && window.start === until) {
+      window.prepend(revision, missing, this.world.clock.monotonicNow());
+    }
     return this.events.reaches(revision);
   }
 
@@ -188,6 +176,34 @@ export class WatchCache {
     if (reached.length > 0) this.waiting = this.waiting.filter((waiter) => waiter.revision > revision);
     for (const waiter of reached) waiter.resolve();
     for (const listener of this.listeners) listener.onAdvance();
+  }
+
+  /** The events of (after, until]; undefined when they cannot be had. */
+  private async history(after: Revision, until: Revision): Promise<readonly CacheEvent[] | undefined> {
+    const found: CacheEvent[] = [];
+    let watching: Promise<Watch> | undefined;
+    const isWhole = await new Promise<boolean>((resolve) => {
+      const cancel = this.world.clock.after(revisionWaitMs, () => resolve(false));
+      const settle = (whole: boolean) => {
+        cancel();
+        resolve(whole);
+      };
+      watching = this.keyspace.watch(rangeOfPrefix(this.prefix), after, {
+        onEvents: (events) => {
+          for (const event of events) if (event.revision <= until) found.push(this.historicEvent(event));
+        },
+        onProgress: (reached) => {
+          if (reached >= until) settle(true);
+        },
+        onEnd: () => settle(false),
+      });
+      watching.catch(() => settle(false));
+    });
+    watching?.then(
+      (watch) => watch.cancel(),
+      () => {},
+    );
+    return isWhole ? found : undefined;
   }
 
   private historicEvent(event: KeyEvent): CacheEvent {

@@ -136,15 +136,16 @@ class Explorer<Desired, State, Observation, Step> {
 
   #expandStale(node: Node<State, Step>, stale: NonNullable<Node<State, Step>['stale']>): void {
     const { planner, model, desired, staleness } = this.#options;
-    const decision = planner.plan(desired, model.observe(node.state, desired));
-    const decided = decision.kind === 'step' ? decision : undefined;
-    if (decided !== undefined && this.#isSame(node.state, decided.step, stale.step)) return;
     for (const after of model.apply(node.state, stale.step, desired)) {
       const via: TraceLine = { kind: 'stale step', text: this.#say(stale.step), reason: stale.reason, age: stale.age };
       this.#check(node, after, via, stale.step);
       this.#reach(after, node, via, node.faults);
     }
     if (stale.age >= staleness) return;
+    const decision = planner.plan(desired, model.observe(node.state, desired));
+    const decided = decision.kind === 'step' ? decision : undefined;
+    // Decided again just now, it is younger, and carried on from there.
+    if (decided !== undefined && this.#isSame(node.state, decided.step, stale.step)) return;
     // The moves themselves were checked, or will be, where this state is expanded without the old decision.
     this.#eachMove(node, decided, (state, via, faults) => {
       this.#carry(node, state, via, faults, { ...stale, age: stale.age + 1 });

@@ -1,6 +1,6 @@
 import type { EtcdStep } from '../observation.js';
 import { type EtcdState, isUp, quorumIn, type Slot } from './state.js';
-import { lead, stopIf, withoutPod, withSlot } from './world.js';
+import { lead, withoutDeposedLeader, withoutPod, withSlot } from './world.js';
 
 export interface ApplyOptions {
   /**
@@ -66,7 +66,7 @@ function createPod(state: EtcdState, name: string, isNew: boolean): EtcdState {
 
 function deletePod(state: EtcdState, slot: Slot, isForced: boolean): EtcdState {
   const isGraceful = slot.pod === 'running' && !isForced;
-  return isGraceful ? stopIf(withSlot(state, slot, { pod: 'terminating' })) : withoutPod(state, slot);
+  return isGraceful ? withoutDeposedLeader(withSlot(state, slot, { pod: 'terminating' })) : withoutPod(state, slot);
 }
 
 /** etcd takes one learner at a time, and none until every voter has been connected for five seconds. */
@@ -92,7 +92,7 @@ function addLearner(state: EtcdState, name: string, { isGuarded }: ApplyOptions)
 /** etcd asks only how far the learner's log has come, not whether the learner is up. */
 function promote(state: EtcdState, slot: Slot | undefined): EtcdState {
   if (slot?.member !== 'learner' || slot.log !== 'synced' || state.leader === undefined) return state;
-  return stopIf({ ...withSlot(state, slot, { member: 'voter', log: 'behind' }), isSettling: true });
+  return withoutDeposedLeader({ ...withSlot(state, slot, { member: 'voter', log: 'behind' }), isSettling: true });
 }
 
 /** Removing a member that is down is always allowed; one that is up, while enough others have been up for a while. */
@@ -110,7 +110,7 @@ function removeMember(state: EtcdState, slot: Slot | undefined, { isGuarded }: A
           isStarted: false,
           pod: slot.pod === 'running' ? 'starting' : slot.pod,
         });
-  return stopIf(outdatePods(gone));
+  return withoutDeposedLeader(outdatePods(gone));
 }
 
 /** A pod that has not joined yet was told of other members than there are now. */

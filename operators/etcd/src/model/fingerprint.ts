@@ -3,6 +3,20 @@ import type { EtcdState, Slot } from './state.js';
 
 const memberCodes = { none: 0, learner: 1, voter: 2 } as const;
 const podCodes = { none: 0, starting: 1, running: 2, terminating: 3, dead: 4 } as const;
+/** Below every code of a slot. */
+const stepCodes = {
+  createPeerService: 'a',
+  createClientService: 'b',
+  createSeed: 'c',
+  latchCluster: 'd',
+  sealSeed: 'e',
+  addLearner: 'f',
+  createPod: 'g',
+  promote: 'h',
+  moveLeader: 'i',
+  removeMember: 'j',
+  deletePod: 'k',
+} as const satisfies Record<EtcdStep['kind'], string>;
 const logCodes = { behind: 0, synced: 1, stuck: 2, overdue: 3 } as const;
 
 /**
@@ -21,7 +35,7 @@ export function fingerprint(state: EtcdState, step?: EtcdStep): string {
     (state.isSettling ? 8 : 0) |
     (Math.min(state.clusters, 2) << 4);
   const key = String.fromCharCode(flags + 0x20, ...codes);
-  return step === undefined ? key : `${key}${step.kind}`;
+  return step === undefined ? key : key + stepCodes[step.kind];
 }
 
 /** Ten bits for what the slot is, and one each for being the leader and the step's subject. */

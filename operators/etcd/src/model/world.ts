@@ -1,5 +1,5 @@
 import type { WorldMove } from '@castellan/runtime';
-import { type EtcdState, hasQuorum, isUp, quorumIn, type Slot, votersOf } from './state.js';
+import { type EtcdState, hasQuorum, isUp, type Slot } from './state.js';
 
 type Move = WorldMove<EtcdState>;
 
@@ -36,15 +36,15 @@ export function faults(state: EtcdState): readonly Move[] {
     if (slot.pod !== 'terminating') {
       moves.push({
         name: `${name}'s pod is being deleted`,
-        state: stopIf(withSlot(state, slot, { pod: 'terminating' })),
+        state: withoutDeposedLeader(withSlot(state, slot, { pod: 'terminating' })),
       });
     }
     if (slot.pod === 'running') {
-      moves.push({ name: `${name} crashes`, state: stopIf(withSlot(state, slot, { pod: 'starting' })) });
+      moves.push({ name: `${name} crashes`, state: withoutDeposedLeader(withSlot(state, slot, { pod: 'starting' })) });
     }
     if (slot.hasData && slot.pod !== 'terminating') {
       const wiped = withSlot(state, slot, { pod: 'starting', hasData: false });
-      moves.push({ name: `${name} loses its data and restarts`, state: stopIf(wiped) });
+      moves.push({ name: `${name} loses its data and restarts`, state: withoutDeposedLeader(wiped) });
     }
     if (slot.member === 'learner' && slot.log === 'behind') {
       moves.push({ name: `${name} will never catch up`, state: withSlot(state, slot, { log: 'stuck' }) });
@@ -94,15 +94,18 @@ export function withoutPod(state: EtcdState, slot: Slot): EtcdState {
   // The membership is what members hold: it is gone with the last of them. Once latched, the operator remembers it.
   const isForgotten = !state.isLatched && !gone.slots.some((other) => other.hasData);
   const slots = isForgotten ? gone.slots.map((other) => ({ ...other, member: 'none' as const })) : gone.slots;
-  return stopIf({ ...gone, slots: slots.filter((other) => other.member !== 'none' || other.pod !== 'none') });
+  return withoutDeposedLeader({
+    ...gone,
+    slots: slots.filter((other) => other.member !== 'none' || other.pod !== 'none'),
+  });
 }
 
 /** The leader steps down when it is no longer up, votes no more, or has no quorum behind it. */
-export function stopIf(state: EtcdState): EtcdState {
+export function withoutDeposedLeader(state: EtcdState): EtcdState {
   if (state.leader === undefined) return state;
-  const leader = votersOf(state).find((slot) => slot.name === state.leader);
-  const { up, needed } = quorumIn(state);
-  return leader !== undefined && isUp(leader) && up >= needed ? state : { ...state, leader: undefined };
+  const leader = state.slots.find((slot) => slot.name === state.leader);
+  const canLead = leader?.member === 'voter' && isUp(leader) && hasQuorum(state);
+  return canLead ? state : { ...state, leader: undefined };
 }
 
 export function withSlot(state: EtcdState, slot: Slot, changes: Partial<Slot>): EtcdState {

@@ -40,6 +40,14 @@ export function forbidden(
   });
 }
 
+/** 415: the body is of no type that can be read here. */
+export function unsupportedBody(supported: readonly string[]): StatusError {
+  return StatusError.of(
+    'UnsupportedMediaType',
+    `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`,
+  );
+}
+
 export function badRequest(message: string): StatusError {
   return StatusError.of('BadRequest', message);
 }
@@ -50,11 +58,6 @@ export function unknownResource(): StatusError {
 
 export function methodNotAllowed(): StatusError {
   return StatusError.of('MethodNotAllowed', 'the server does not allow this method on the requested resource', {});
-}
-
-export function unsupportedMediaType(sent: string, supported: readonly string[]): StatusError {
-  const message = `the body of the request was in an unknown format - accepted media types include: ${supported.join(', ')}`;
-  return StatusError.of('UnsupportedMediaType', sent === '' ? message : message);
 }
 
 export function expired(message: string): StatusError {

@@ -134,7 +134,7 @@ function parsed(text: string): unknown {
   }
 }
 
-export function watch(session: ClientHttp2Session, path: string): TestWatch {
+function watch(session: ClientHttp2Session, path: string): TestWatch {
   const stream = session.request({ ':method': 'GET', ':path': path });
   const events: TestWatchEvent[] = [];
   let waiting: (() => void) | undefined;

@@ -64,7 +64,7 @@ function withEstablishment(object: ApiObject, context: WriteContext): ApiObject 
   return { ...object, status: withCondition(withCondition(withNames, accepted), established) };
 }
 
-export function storageVersionOf(crd: ApiObject): string {
+function storageVersionOf(crd: ApiObject): string {
   const version = records(at(crd, 'spec', 'versions')).find(({ storage }) => storage === true);
   return text(version?.name) ?? '';
 }

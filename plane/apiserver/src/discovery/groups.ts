@@ -40,7 +40,7 @@ function byName(left: ResourceDefinition, right: ResourceDefinition): number {
 }
 
 /** v2 before v1 before v1beta1 before v1alpha1 before any other name. Source: apimachinery's version priority. */
-export function compareVersions(left: string, right: string): number {
+function compareVersions(left: string, right: string): number {
   const [a, b] = [rank(left), rank(right)];
   for (let index = 0; index < a.length; index += 1) {
     const difference = (b[index] ?? 0) - (a[index] ?? 0);

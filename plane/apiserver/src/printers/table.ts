@@ -1,7 +1,8 @@
 import type { ApiObject } from '../json.js';
 import type { ResourceDefinition } from '../registry/resource.js';
-import { partialMetadata, type RenderOptions } from '../request/render.js';
+import type { RenderOptions } from '../request/render.js';
 import type { Column } from './column.js';
+import { partialMetadata } from './partial-metadata.js';
 
 export interface TableOptions extends RenderOptions {
   readonly metadata: Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import { columnsOf } from '../printers/built-in-columns.js';
+import { endpointSliceStrategy, endpointsStrategy } from '../strategies/endpoints.js';
 import { eventConversion } from '../strategies/event.js';
 import { define, statusSubresource } from './define.js';
 import type { ResourceDefinition } from './resource.js';
@@ -99,6 +100,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       shortNames: ['ep'],
       createsOnUpdate: true,
       listKind: 'EndpointsList',
+      strategy: endpointsStrategy,
       columns: columnsOf.endpoints,
     }),
     define({
@@ -189,6 +191,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       plural: 'endpointslices',
       isNamespaced: true,
       hasGeneration: true,
+      strategy: endpointSliceStrategy,
       columns: columnsOf.endpointslices,
     }),
     define({

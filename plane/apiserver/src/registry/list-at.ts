@@ -4,7 +4,7 @@ import { expired } from '../errors.js';
 import type { Selection } from '../request/selection.js';
 import { rangeOfPrefix } from '../storage/keys.js';
 import { encodeInconsistentContinue } from './continue-token.js';
-import { continueExpired, cutPage, type ListResult } from './read.js';
+import { continueExpired, cutPage, type ListResult } from './page.js';
 import { present, type Resource } from './resource.js';
 
 interface Page {

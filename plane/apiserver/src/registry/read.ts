@@ -1,20 +1,13 @@
 import type { Keyspace, Revision } from '@castellan/keyspace';
-import { type CacheEntry, tooLargeRevision } from '../cache/watch-cache.js';
-import { badRequest, expired, notFound } from '../errors.js';
+import { tooLargeRevision } from '../cache/watch-cache.js';
+import { badRequest, notFound } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import type { Selection } from '../request/selection.js';
 import { collectionPrefix, storageKey } from '../storage/keys.js';
-import { encodeContinue, parseContinue } from './continue-token.js';
+import { parseContinue } from './continue-token.js';
 import { listAt } from './list-at.js';
+import { cutPage, type ListResult } from './page.js';
 import { present, type Resource } from './resource.js';
-
-export interface ListResult {
-  readonly revision: Revision;
-  /** As stored; a version's view of them is made where they are written out. */
-  readonly entries: readonly CacheEntry[];
-  readonly continue?: string;
-  readonly remainingItemCount?: number;
-}
 
 /** The object as it is now. */
 export async function getObject(resource: Resource, namespace: string | undefined, name: string): Promise<ApiObject> {
@@ -87,26 +80,4 @@ function fromCache(
     ? all
     : all.filter(({ object }) => selection.matches(present(definition, object)));
   return cutPage(selected, { ...page, revision });
-}
-
-export function cutPage(
-  selected: readonly CacheEntry[],
-  page: { readonly prefix: string; readonly limit: number; readonly revision: Revision; readonly selection: Selection },
-): ListResult {
-  const { limit, revision, prefix, selection } = page;
-  const last = selected[limit - 1];
-  if (limit === 0 || selected.length <= limit || last === undefined) return { revision, entries: selected };
-  return {
-    revision,
-    entries: selected.slice(0, limit),
-    continue: encodeContinue(revision, last.key.slice(prefix.length)),
-    ...(selection.isEverything ? { remainingItemCount: selected.length - limit } : {}),
-  };
-}
-
-export function continueExpired(newToken: string): Error {
-  const error = expired(
-    'The provided continue parameter is too old to display a consistent list result. You can start a new list without the continue parameter, or use the continue token in this response to retrieve the remainder of the results. Continuing with the provided token results in an inconsistent list - objects that were created, modified, or deleted between the time the first chunk was returned and now may show up in the list.',
-  );
-  return Object.assign(error, { status: { ...error.status, metadata: { continue: newToken } } });
 }

@@ -1,11 +1,11 @@
-import { apiVersionOf, StatusError } from '@castellan/machinery';
-import { badRequest } from '../errors.js';
+import { apiVersionOf, type StatusError } from '@castellan/machinery';
+import { badRequest, unsupportedBody } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, type JsonRecord, record, text } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ApiRequest } from '../server/http.js';
 
 /** kube-apiserver's limit for a request's body. */
-export const maxBodyBytes = 3 * 1024 * 1024;
+const maxBodyBytes = 3 * 1024 * 1024;
 
 /** An object of a request with the problems of its text that strict clients want to hear of. */
 export interface DecodedBody {
@@ -81,15 +81,8 @@ async function parseBody(
     case 'application/yaml':
       return parseYaml(body, kind);
     default:
-      throw unsupportedBody();
+      throw unsupportedBody(['application/json', 'application/yaml']);
   }
-}
-
-function unsupportedBody(): StatusError {
-  return StatusError.of(
-    'UnsupportedMediaType',
-    'the body of the request was in an unknown format - accepted media types include: application/json, application/yaml',
-  );
 }
 
 function parseJson(body: string, kind: string): JsonRecord {

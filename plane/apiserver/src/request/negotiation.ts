@@ -40,7 +40,7 @@ export function negotiate(accept: string | undefined): Representation {
   throw notAcceptable();
 }
 
-export function notAcceptable(
+function notAcceptable(
   types: readonly string[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'],
 ): StatusError {
   const message = `only the following media types are accepted: ${types.join(', ')}`;

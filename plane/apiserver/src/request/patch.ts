@@ -1,11 +1,5 @@
-import {
-  applyJsonPatch,
-  applyMergePatch,
-  applyStrategicMergePatch,
-  mergeRulesOf,
-  StatusError,
-} from '@castellan/machinery';
-import { badRequest } from '../errors.js';
+import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, mergeRulesOf } from '@castellan/machinery';
+import { badRequest, unsupportedBody } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, record } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ResourceDefinition } from '../registry/resource.js';
@@ -31,7 +25,7 @@ export async function readPatch(
   const type = mediaTypeOf(request);
   const types = patchTypesOf(definition);
   const apply = Object.hasOwn(types, type) ? types[type] : undefined;
-  if (apply === undefined) throw unsupportedPatch(Object.keys(types));
+  if (apply === undefined) throw unsupportedBody(Object.keys(types));
   const patch = parsePatch(await readText(request));
   return (current) => {
     const patched = apply(current, patch);
@@ -63,11 +57,4 @@ function parsePatch(text: string): unknown {
   } catch (error) {
     throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-function unsupportedPatch(types: readonly string[]): StatusError {
-  return StatusError.of(
-    'UnsupportedMediaType',
-    `the body of the request was in an unknown format - accepted media types include: ${types.join(', ')}`,
-  );
 }

@@ -1,7 +1,8 @@
 import { apiVersionOf } from '@castellan/machinery';
 import { type ApiObject, without } from '../json.js';
+import { partialMetadata } from '../printers/partial-metadata.js';
 import { tableOf } from '../printers/table.js';
-import type { ListResult } from '../registry/read.js';
+import type { ListResult } from '../registry/page.js';
 import { present, type ResourceDefinition } from '../registry/resource.js';
 import type { Representation } from './negotiation.js';
 
@@ -55,10 +56,6 @@ export function renderList(definition: ResourceDefinition, list: ListResult, opt
     case 'Table':
       return tableOf(definition, objects, { ...options, metadata });
   }
-}
-
-export function partialMetadata(object: ApiObject, version: string) {
-  return { kind: 'PartialObjectMetadata', apiVersion: `meta.k8s.io/${version}`, metadata: object.metadata };
 }
 
 function listMetadata(resourceVersion: string) {

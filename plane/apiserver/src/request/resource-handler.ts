@@ -1,4 +1,4 @@
-import { StatusError } from '@castellan/machinery';
+import { fieldError, invalidError, StatusError } from '@castellan/machinery';
 import { methodNotAllowed, unknownResource } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { type DeleteOptions, deletedStatus, deleteObject } from '../registry/delete.js';
@@ -61,10 +61,8 @@ function writeTools(server: Server, { request, user }: Exchange): WriteTools {
   const dryRun = request.query.getAll('dryRun');
   const invalid = dryRun.find((value) => value !== 'All');
   if (invalid !== undefined) {
-    throw StatusError.of(
-      'Invalid',
-      `CreateOptions.meta.k8s.io "" is invalid: dryRun: Unsupported value: "${invalid}": supported values: "All"`,
-    );
+    const options = { group: 'meta.k8s.io', kind: 'CreateOptions' };
+    throw invalidError(options, '', [fieldError.notSupported('dryRun', invalid, ['All'])]);
   }
   return {
     namespaces: server.registry.builtin('', 'v1', 'namespaces'),

@@ -154,6 +154,27 @@ test('a learner has caught up at nine tenths of the log of the leader', async ()
   assert.deepEqual([await isCaughtUp(89), await isCaughtUp(90)], [false, true]);
 });
 
+test('a learner is overdue five minutes after its process started, and not while its pod is only waiting', async () => {
+  const members = [member('a'), member('b', { isLearner: true })];
+  const isOverdue = async (running: boolean) => {
+    const peers = [
+      { name: 'a', members },
+      { name: 'b', isSilent: true },
+    ];
+    const { observation } = await look(peers, (api) => {
+      const key = { namespace: 'default', name: 'demo-b' };
+      const old = api.require(pods, key);
+      const state = running
+        ? { running: { startedAt: '2025-12-31T23:54:00Z' } }
+        : { waiting: { reason: 'ErrImagePull' } };
+      const etcd = { name: 'etcd', image: '', imageID: '', ready: false, restartCount: 0, state };
+      api.write(pods, key, { ...old, status: { containerStatuses: [etcd] } });
+    });
+    return observation.membership.kind === 'known' && observation.membership.members[1]?.isOverdue;
+  };
+  assert.deepEqual([await isOverdue(true), await isOverdue(false)], [true, false]);
+});
+
 test('a member that never started is known by the pod that its peer URL names', async () => {
   const members = [member('a'), member('b', { name: '' })];
   const { observation } = await look([{ name: 'a', members }]);

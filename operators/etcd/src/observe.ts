@@ -7,9 +7,9 @@ import type { EtcdCluster } from './api/etcd-cluster.js';
 import type { ClusterMemory } from './memory.js';
 import { clientServiceName, podNameOf, ports, seedNameOf } from './names.js';
 import type { EtcdObservation, Membership, MemberView } from './observation.js';
-import { endpointOf, viewPod } from './pod-view.js';
+import { endpointOf, runningForMs, viewPod } from './pod-view.js';
 
-/** A learner has this long from its pod's creation to catch up. */
+/** A learner has this long to catch up, from when its process was started. Until it is, it is waited for. */
 const joinDeadlineMs = 5 * 60_000;
 /** The part of the leader's log that a learner must have, as etcd itself demands. */
 const caughtUpShare = 0.9;
@@ -153,7 +153,7 @@ function membershipOf(
       // One that is cut off from the leader may answer too, and is of no use to a quorum.
       isHealthy: leader !== undefined && state?.leaderId === leader.state.memberId,
       isCaughtUp: member.isLearner && !isBehind,
-      isOverdue: member.isLearner && isBehind && ageOf(pod, nowMs) > joinDeadlineMs,
+      isOverdue: member.isLearner && isBehind && runningForMs(pod, nowMs) > joinDeadlineMs,
       version: state?.version,
     };
   };
@@ -163,10 +163,6 @@ function membershipOf(
 /** etcd knows a member's name only once it has started, its peer URL always. */
 function memberPodName(member: EtcdMember): string {
   return podNameOf(member.peerUrls[0] ?? member.name);
-}
-
-function ageOf(pod: Pod | undefined, nowMs: number): number {
-  return nowMs - Date.parse(pod?.metadata.creationTimestamp ?? new Date(nowMs).toISOString());
 }
 
 /** Creation times are whole seconds; the name decides between equals, so that the order is the same in each pass. */

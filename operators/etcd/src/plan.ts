@@ -143,8 +143,9 @@ function awaitQuorum({ hasQuorum, healthyVoters, returningVoters, quorum, voters
   if (hasQuorum) return undefined;
   const count = `${healthyVoters} of ${voters.length} voters are well, quorum is ${quorum}`;
   if (healthyVoters >= quorum) return wait(`${count}; they are electing a leader`, lookAgainMs.soon);
-  if (healthyVoters + returningVoters >= quorum)
+  if (healthyVoters + returningVoters >= quorum) {
     return wait(`${count}; waiting for pods to come back`, lookAgainMs.soon);
+  }
   return blocked(`quorum is lost for good: ${count}, and too few can come back with their data`, lostRemedy);
 }
 
@@ -278,9 +279,8 @@ function awaitVoters({ voters, podOf }: Situation): Ruling {
 function scaleOut({ desired, voters, observed }: Situation): Ruling {
   if (voters.length >= desired.size) return undefined;
   if (observed.pause !== undefined) return wait(observed.pause.reason, observed.pause.forMs);
-  const add: EtcdStep = { kind: 'addLearner', name: observed.freshName };
   return step(
-    add,
+    { kind: 'addLearner', name: observed.freshName },
     `${memberCount(voters.length)}, ${desired.size} wanted; it joins as a learner, which costs no quorum`,
   );
 }

@@ -29,6 +29,12 @@ export function endpointOf(pod: Pod, port: number): string | undefined {
   return address.includes(':') ? `http://[${address}]:${port}` : `http://${address}:${port}`;
 }
 
+/** How long the etcd process has run since it was last started; 0 while it does not run. */
+export function runningForMs(pod: Pod | undefined, nowMs: number): number {
+  const startedAt = pod && etcdStatus(pod)?.state?.running?.startedAt;
+  return startedAt === undefined ? 0 : nowMs - Date.parse(startedAt);
+}
+
 function judge(pod: Pod, nowMs: number): { readonly phase: PodPhase; readonly note: string } {
   const { deletionTimestamp } = pod.metadata;
   if (deletionTimestamp !== undefined) {

@@ -82,6 +82,32 @@ test('N2 after the kill of the agent its pods run on, ready, and the next agent 
   }),
 );
 
+test('N2 probes reach an adopted container at its address', { skip }, () =>
+  withDataDirectory(async (directory) => {
+    const server = `exec python3 -uc "
+import socket
+s = socket.create_server(('', 8080))
+while True:
+  s.accept()[0].close()
+  print('probed')"`;
+    const readinessProbe = { tcpSocket: { port: 8080 }, periodSeconds: 1, failureThreshold: 1 };
+    const cluster = await killedAgent(directory, [shellPod('a', server, { main: { readinessProbe } })]);
+    const before = await cluster.get(pods, { namespace: 'default', name: 'a' });
+    const log = join(directory, 'pods', before.metadata.uid ?? '', 'containers/main/0/log');
+    const count = () => readFileSync(log, 'utf8').split('\n').length;
+    const atFirst = count();
+    const agent = await startAgent(directory, { cluster });
+    try {
+      await until('two more probes', () => count() >= atFirst + 2);
+      assert.equal(isReady((await agent.pod('a')) ?? before), true);
+      const unhealthy = (await agent.eventsOf('a')).filter((text) => text.startsWith('Unhealthy'));
+      assert.deepEqual(unhealthy, []);
+    } finally {
+      await agent.stop('stop');
+    }
+  }),
+);
+
 test('N2 an exit while no agent runs is shown by the next one, with its code', { skip }, () =>
   withDataDirectory(async (directory) => {
     const cluster = await killedAgent(directory, [shellPod('a', gated, { restartPolicy: 'Never' })]);

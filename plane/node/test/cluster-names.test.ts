@@ -72,6 +72,8 @@ test('N16 an answer that does not fit a datagram comes over TCP, and an outside 
     const found = await resolver.resolve4('many.default.svc.cluster.local');
     assert.deepEqual([...found].sort(), [...addresses].sort());
     await assert.rejects(resolver.resolve4('example.com'), { code: 'EREFUSED' });
+    const again = DnsServer.listen({ world: realWorld(), zone, address: '127.0.0.1', port: server.port, upstream: [] });
+    await assert.rejects(again, /cluster DNS cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*; next: /);
   } finally {
     await server.close();
   }

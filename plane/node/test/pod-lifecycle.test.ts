@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { configMaps, pods, secrets } from '@castellan/machinery';
@@ -302,5 +302,61 @@ test(
     await until('the event', async () =>
       (await eventsOf('a')).includes('Killing Container main failed liveness probe, will be restarted'),
     );
+  }),
+);
+
+test(
+  'volumes hold config maps, secrets, fields and directories of the machine, each where and as the pod asks',
+  { skip },
+  withAgent(async ({ cluster, podThat, logIs }, directory) => {
+    const metadata = (name: string) => ({ namespace: 'default', name });
+    await cluster.create(configMaps, { metadata: metadata('settings'), data: { 'a.conf': 'from-config', other: 'x' } });
+    const password = Buffer.from('from-secret').toString('base64');
+    await cluster.create(secrets, { metadata: metadata('hidden'), type: 'Opaque', data: { password } });
+    const script =
+      'cd /v; cat config/a.conf secret/sub/password labels/names one; stat -L -c %a secret/sub/password; ls config; touch config/new; echo kept >host/file';
+    const pod = shellPod('a', script, {
+      restartPolicy: 'Never',
+      volumes: [
+        { name: 'config', configMap: { name: 'settings', items: [{ key: 'a.conf', path: 'a.conf' }] } },
+        {
+          name: 'secret',
+          secret: { secretName: 'hidden', items: [{ key: 'password', path: 'sub/password', mode: 0o400 }] },
+        },
+        { name: 'labels', downwardAPI: { items: [{ path: 'names', fieldRef: { fieldPath: 'metadata.labels' } }] } },
+        { name: 'all', projected: { sources: [{ configMap: { name: 'settings' } }] } },
+        { name: 'host', hostPath: { path: join(directory, 'host'), type: 'DirectoryOrCreate' } },
+      ],
+      main: {
+        volumeMounts: [
+          ...['config', 'secret', 'labels', 'host'].map((name) => ({ name, mountPath: `/v/${name}` })),
+          { name: 'all', mountPath: '/v/one', subPath: 'other' },
+        ],
+      },
+    });
+    await cluster.create(pods, pod);
+    await podThat('a', 'to have succeeded', ({ status }) => status?.phase === 'Succeeded');
+    await logIs(
+      'a',
+      `from-configfrom-secretapp="a"x400\na.conf\ntouch: cannot touch 'config/new': Read-only file system\n`,
+    );
+    assert.equal(readFileSync(join(directory, 'host/file'), 'utf8'), 'kept\n');
+  }),
+);
+
+test(
+  'N11 a preStop hook is done before the program is asked to end',
+  { skip },
+  withAgent(async ({ cluster, podThat, podGone, logIs }, directory) => {
+    const lifecycle = { preStop: { exec: { command: ['/bin/sh', '-c', 'echo hook >>/shared/order'] } } };
+    const main = { lifecycle, volumeMounts: [{ name: 'shared', mountPath: '/shared' }] };
+    const volumes = [{ name: 'shared', hostPath: { path: join(directory, 'shared'), type: 'DirectoryOrCreate' } }];
+    const script = 'trap "echo asked >>/shared/order; exit 0" TERM; echo up; while :; do sleep 0.02; done';
+    await cluster.create(pods, shellPod('a', script, { volumes, main }));
+    await podThat('a', 'to be ready', isReady);
+    await logIs('a', 'up\n');
+    await cluster.delete(pods, { namespace: 'default', name: 'a' });
+    await podGone('a');
+    assert.equal(readFileSync(join(directory, 'shared/order'), 'utf8'), 'hook\nasked\n');
   }),
 );

@@ -1,4 +1,4 @@
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { detectCgroups } from '../sandbox/cgroups.js';
 import { runCommand } from '../sandbox/command.js';
@@ -40,6 +40,7 @@ export async function checkMachine(): Promise<readonly MachineFinding[]> {
     await checkNamespace(),
     await checkBridge(),
     await checkSandbox(),
+    checkBridgeFilter(),
     checkCgroups(),
   ];
 }
@@ -96,6 +97,19 @@ async function checkSandbox(): Promise<MachineFinding> {
     ...ran,
     isOptional: false,
     next: ran.ok ? '' : 'allow mount and pid namespaces: in a container, start it with --privileged',
+  };
+}
+
+/** Docker has traffic within bridges go through iptables, and its rules drop what is not its own. */
+function checkBridgeFilter(): MachineFinding {
+  const path = '/proc/sys/net/bridge/bridge-nf-call-iptables';
+  const isFiltered = existsSync(path) && readFileSync(path, 'utf8').trim() === '1';
+  return {
+    name: 'bridge filter',
+    ok: !isFiltered,
+    isOptional: true,
+    evidence: isFiltered ? `${path} is 1` : 'traffic within bridges does not go through iptables',
+    next: isFiltered ? 'if pods do not reach each other: sysctl -w net.bridge.bridge-nf-call-iptables=0' : '',
   };
 }
 

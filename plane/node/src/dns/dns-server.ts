@@ -40,8 +40,23 @@ export class DnsServer {
 
   /** Resolves when it listens; rejects when the port is taken. */
   static async listen(options: DnsServerOptions): Promise<DnsServer> {
-    const server = new DnsServer(options);
     const { address, port = 53 } = options;
+    try {
+      return await DnsServer.#listen(options, { address, port });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new Error(
+        `cluster DNS cannot listen on ${address}:${port}: ${why}; next: see who does (ss -lunp sport = :${port}) and let it listen on its own addresses only`,
+        { cause: error },
+      );
+    }
+  }
+
+  static async #listen(
+    options: DnsServerOptions,
+    { address, port }: { readonly address: string; readonly port: number },
+  ): Promise<DnsServer> {
+    const server = new DnsServer(options);
     await new Promise<void>((resolve, reject) => {
       server.#udp.once('error', reject);
       server.#udp.bind(port, address, resolve);

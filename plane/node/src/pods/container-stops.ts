@@ -14,6 +14,12 @@ const askAgainMs = 25;
 /** Containers that are being ended: asked once their preStop hook is done, killed at their deadline. */
 export class ContainerStops {
   readonly #stops = new Map<string, Stop>();
+  readonly #hookDone: () => void;
+
+  /** `hookDone`: a preStop hook has ended, and `advance` is due. */
+  constructor(hookDone: () => void) {
+    this.#hookDone = hookDone;
+  }
 
   /** Begins to end a run, or brings its deadline nearer; a deadline is never put off. */
   stop(run: ContainerRun, deadlineMs: number, preStop?: () => Promise<void>): void {
@@ -25,9 +31,12 @@ export class ContainerStops {
     const hook = { isDone: preStop === undefined };
     this.#stops.set(run.id, { run, deadlineMs, hook, isAsked: false });
     if (preStop !== undefined) {
-      void preStop().finally(() => {
+      // However the hook ends: it delays the end, and never prevents it.
+      const done = () => {
         hook.isDone = true;
-      });
+        this.#hookDone();
+      };
+      void preStop().then(done, done);
     }
   }
 

@@ -1,5 +1,4 @@
 import type { Pod } from '@castellan/machinery';
-import { bridgeName } from '../sandbox/plane-network.js';
 import {
   createPodNetwork,
   freePodIndex,
@@ -28,9 +27,9 @@ export class PodSandbox {
   }
 
   /** Where the pod's processes are, or were, if it was ever begun. */
-  recordedNamespace(): string | undefined {
+  recordedNetwork(): PodNetwork | undefined {
     const record = this.directory.read();
-    return record === undefined ? undefined : `${this.#host.network.bridge}-${record.networkIndex}`;
+    return record === undefined ? undefined : podNetworkAt(this.#host.network, record.networkIndex);
   }
 
   get startedAtMs(): number {
@@ -51,11 +50,9 @@ export class PodSandbox {
 
   /** Kills what runs in the network and removes it; files stay. */
   async removeNetwork(): Promise<void> {
-    const record = this.directory.read();
     this.#network = undefined;
-    if (record === undefined) return;
-    const { bridge } = this.#host.network;
-    await removePodNetwork({ index: record.networkIndex, namespace: `${bridge}-${record.networkIndex}` }, bridge);
+    const recorded = this.recordedNetwork();
+    if (recorded !== undefined) await removePodNetwork(recorded, this.#host.network.bridge);
   }
 
   /** The record is written before this returns, with no pause in between: two pods never get one index. */
@@ -78,9 +75,7 @@ export class PodSandbox {
 /** Ends what is left of a pod that the API server no longer knows. */
 export async function removeOrphan(host: PodHost, directory: PodDirectory): Promise<void> {
   const record = directory.read();
-  if (record !== undefined) {
-    const bridge = bridgeName(host.dataDirectory);
-    await removePodNetwork({ index: record.networkIndex, namespace: `${bridge}-${record.networkIndex}` }, bridge);
-  }
+  const { network } = host;
+  if (record !== undefined) await removePodNetwork(podNetworkAt(network, record.networkIndex), network.bridge);
   directory.remove();
 }

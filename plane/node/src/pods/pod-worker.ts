@@ -3,15 +3,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Container, isStatusError, type Pod, pods } from '@castellan/machinery';
 import type { Cancel } from '@castellan/world';
 import { removeCgroups } from '../sandbox/cgroups.js';
-import { runInContainer } from '../sandbox/enter-container.js';
-import { containerUser } from './container-launch.js';
-import { ContainerProbes, type ProbeKind } from './container-probes.js';
+import type { ProbeKind } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
 import { ContainerStops } from './container-stops.js';
-import { resolveEnvironment } from './environment.js';
 import { PodContainers } from './pod-containers.js';
 import type { PodHost } from './pod-host.js';
 import { type PodPlan, planPod } from './pod-plan.js';
+import { PodProbes, probeTarget } from './pod-probes.js';
 import { PodSandbox } from './pod-sandbox.js';
 import { podStatus } from './pod-status.js';
 import { ensureVolumes, VolumeError } from './pod-volumes.js';
@@ -29,8 +27,8 @@ export class PodWorker {
   readonly #host: PodHost;
   readonly #sandbox: PodSandbox;
   readonly #containers: PodContainers;
-  readonly #stops = new ContainerStops();
-  readonly #probes = new Map<string, ContainerProbes>();
+  readonly #stops = new ContainerStops(() => this.wake());
+  readonly #probes: PodProbes;
   readonly #hasEnded: (worker: PodWorker) => void;
   #pod: Pod;
   #isGone = false;
@@ -49,11 +47,12 @@ export class PodWorker {
     this.#host = host;
     this.#pod = pod;
     this.#hasEnded = hasEnded;
+    this.#probes = new PodProbes(host);
     this.#sandbox = new PodSandbox(host, this.uid);
     this.#containers = new PodContainers(host, this.uid, this.#sandbox.directory);
     // What an earlier agent has started is ours from the first moment: its logs can be read, its exit is noticed.
-    const namespace = this.#sandbox.recordedNamespace();
-    if (namespace !== undefined) this.#containers.adopt(namespace);
+    const network = this.#sandbox.recordedNetwork();
+    if (network !== undefined) this.#containers.adopt(network.namespace);
     this.#watchRuns();
   }
 
@@ -90,7 +89,7 @@ export class PodWorker {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#timer?.();
-    for (const run of this.#containers.all()) this.#unwatch(run);
+    for (const run of this.#containers.all()) this.#probes.unwatch(run);
     await this.#pass;
   }
 
@@ -180,7 +179,7 @@ export class PodWorker {
   async #removeSandbox(): Promise<void> {
     await this.#sandbox.removeNetwork();
     for (const run of this.#containers.all()) {
-      this.#unwatch(run);
+      this.#probes.unwatch(run);
       removeCgroups(run.record.cgroups);
     }
   }
@@ -223,66 +222,30 @@ export class PodWorker {
 
   #facts() {
     return this.#containers.facts(this.#pod, {
-      isStarted: (run) => this.#probes.get(run.id)?.isStarted === true,
-      isReady: (run) => this.#probes.get(run.id)?.isReady === true && !this.#stops.isStopping(run),
+      isStarted: (run) => this.#probes.isStarted(run),
+      isReady: (run) => this.#probes.isReady(run) && !this.#stops.isStopping(run),
     });
   }
 
-  /** Each start that runs has an exit watch and probes; each that ended has neither. */
+  /** Each start that runs is watched; each that ended is not. */
   #watchRuns(): void {
     for (const run of this.#containers.all()) {
       if (!run.isRunning()) {
-        this.#unwatch(run);
-      } else if (!this.#probes.has(run.id)) {
-        this.#host.exits.watch(run.process.directory, {
-          isOver: () => !run.isRunning(),
-          exited: () => this.wake(),
-        });
-        this.#probes.set(run.id, this.#startProbes(run));
+        this.#probes.unwatch(run);
+        continue;
       }
+      this.#probes.watch(run, this.#target(run), {
+        changed: () => this.wake(),
+        exited: () => this.wake(),
+        failed: (kind, message) => this.#note('Warning', 'Unhealthy', `${kind} probe failed: ${message}`),
+        unhealthy: (kind) => this.#restartUnhealthy(run, kind),
+      });
     }
   }
 
-  #unwatch(run: ContainerRun): void {
-    this.#host.exits.unwatch(run.process.directory);
-    this.#probes.get(run.id)?.stop();
-    this.#probes.delete(run.id);
-  }
-
-  #startProbes(run: ContainerRun): ContainerProbes {
+  #target(run: ContainerRun) {
     const container = this.#container(run.record.container) ?? { name: run.record.container };
-    const known = this.#pod.status?.containerStatuses?.find(
-      ({ containerID }) => containerID === `castellan://${run.id}`,
-    );
-    return new ContainerProbes({
-      world: this.#host.world,
-      container,
-      target: this.#target(run, container),
-      initially: { isStarted: known?.started === true, isReady: known?.ready === true },
-      listener: {
-        changed: () => this.wake(),
-        failed: (kind, message) => this.#note('Warning', 'Unhealthy', `${kind} probe failed: ${message}`),
-        unhealthy: (kind) => this.#restartUnhealthy(run, kind),
-      },
-    });
-  }
-
-  #target(run: ContainerRun, container: Container) {
-    return {
-      podIp: this.#sandbox.network?.address ?? '',
-      container,
-      execute: async (command: readonly string[], deadlineMs: number) => {
-        const sources = this.#containers.sources(this.#pod, this.#sandbox.network?.address ?? '');
-        const user = containerUser(this.#pod, container);
-        const environment = await resolveEnvironment(container, sources);
-        return await runInContainer(run.process, {
-          command,
-          environment,
-          deadlineMs,
-          ...(user === undefined ? {} : { user }),
-        });
-      },
-    };
+    return probeTarget(run, this.#pod, { container, podIp: this.#sandbox.recordedNetwork()?.address ?? '' });
   }
 
   #restartUnhealthy(run: ContainerRun, kind: ProbeKind): void {
@@ -302,20 +265,15 @@ export class PodWorker {
   #stop(run: ContainerRun, deadlineMs = this.#now() + this.#graceMs()): void {
     const name = run.record.container;
     if (!this.#stops.isStopping(run)) this.#note('Normal', 'Killing', `Stopping container ${name}`);
-    const container = this.#container(name);
-    const hook = container?.lifecycle?.preStop;
-    const isShort = deadlineMs <= this.#now();
-    this.#stops.stop(
-      run,
-      deadlineMs,
-      hook === undefined || container === undefined || isShort
-        ? undefined
-        : async () => {
-            if (hook.sleep !== undefined) await this.#host.world.clock.sleep(hook.sleep.seconds * 1000);
-            else await checkProbe(hook, this.#target(run, container), deadlineMs - this.#now());
-            this.wake();
-          },
-    );
+    const hook = this.#container(name)?.lifecycle?.preStop;
+    if (hook === undefined || deadlineMs <= this.#now()) {
+      this.#stops.stop(run, deadlineMs);
+      return;
+    }
+    this.#stops.stop(run, deadlineMs, async () => {
+      if (hook.sleep !== undefined) await this.#host.world.clock.sleep(hook.sleep.seconds * 1000);
+      else await checkProbe(hook, this.#target(run), deadlineMs - this.#now());
+    });
   }
 
   #graceMs(): number {

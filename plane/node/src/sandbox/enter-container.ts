@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { capabilities } from './capabilities.js';
 import { type CommandResult, runCommand } from './command.js';
 import { asUser, type ContainerProcess, type ContainerUser } from './container-process.js';
@@ -5,13 +6,15 @@ import { asUser, type ContainerProcess, type ContainerUser } from './container-p
 /** A command to run inside a container that runs: for exec probes and hooks. */
 export interface Entry {
   readonly command: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
   readonly user?: ContainerUser;
   readonly deadlineMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** Runs a command in all namespaces of the container, with the container's own rights; fails when it is not running. */
+/**
+ * Runs a command in all namespaces of the container, with the container's environment and rights; fails when it is not
+ * running.
+ */
 export async function runInContainer(container: ContainerProcess, entry: Entry): Promise<CommandResult> {
   const main = container.mainProcess();
   if (main === undefined) throw new Error('the container is not running');
@@ -19,12 +22,23 @@ export async function runInContainer(container: ContainerProcess, entry: Entry):
   const kept = capabilities.map((name) => `+${name.slice('CAP_'.length).toLowerCase()}`).join(',');
   const reduced = ['/usr/bin/setpriv', '--no-new-privs', `--bounding-set=-all,${kept}`, '--inh-caps=-all', '--'];
   return await runCommand(
-    'nsenter',
+    '/usr/bin/nsenter',
     ['--target', String(main.pid), ...namespaces, '--', ...reduced, ...asUser(entry.user, entry.command)],
     {
-      environment: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...entry.environment },
+      environment: environmentOf(main.pid),
       deadlineMs: entry.deadlineMs,
       ...(entry.signal === undefined ? {} : { signal: entry.signal }),
     },
+  );
+}
+
+/** As the program was started with it. */
+function environmentOf(pid: number): Readonly<Record<string, string>> {
+  const entries = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0').filter(Boolean);
+  return Object.fromEntries(
+    entries.map((entry) => {
+      const equals = entry.indexOf('=');
+      return [entry.slice(0, equals), entry.slice(equals + 1)];
+    }),
   );
 }

@@ -1,0 +1,70 @@
+import type { Container, Pod } from '@castellan/machinery';
+import { runInContainer } from '../sandbox/enter-container.js';
+import { containerUser } from './container-launch.js';
+import { ContainerProbes, type ProbeListener } from './container-probes.js';
+import type { ContainerRun } from './container-run.js';
+import type { PodHost } from './pod-host.js';
+import type { ProbeTarget } from './probe-check.js';
+
+/** What is watched of a pod's containers while they run: their exit, and their probes. */
+export class PodProbes {
+  readonly #host: PodHost;
+  readonly #probes = new Map<string, ContainerProbes>();
+
+  constructor(host: PodHost) {
+    this.#host = host;
+  }
+
+  /** Begins with a run that is new to us; `listener` hears of its probes, `exited` of its end. */
+  watch(
+    run: ContainerRun,
+    target: ProbeTarget & { readonly pod: Pod },
+    listener: ProbeListener & { exited(): void },
+  ): void {
+    if (this.#probes.has(run.id)) return;
+    this.#host.exits.watch(run.process.directory, { isOver: () => !run.isRunning(), exited: () => listener.exited() });
+    const probes = new ContainerProbes({
+      world: this.#host.world,
+      container: target.container,
+      target,
+      initially: lastSeen(target.pod, run),
+      listener,
+    });
+    this.#probes.set(run.id, probes);
+  }
+
+  unwatch(run: ContainerRun): void {
+    this.#host.exits.unwatch(run.process.directory);
+    this.#probes.get(run.id)?.stop();
+    this.#probes.delete(run.id);
+  }
+
+  isStarted(run: ContainerRun): boolean {
+    return this.#probes.get(run.id)?.isStarted === true;
+  }
+
+  isReady(run: ContainerRun): boolean {
+    return this.#probes.get(run.id)?.isReady === true;
+  }
+}
+
+/** How probes and hooks reach a container. */
+export function probeTarget(
+  run: ContainerRun,
+  pod: Pod,
+  at: { readonly container: Container; readonly podIp: string },
+): ProbeTarget & { readonly pod: Pod } {
+  const user = containerUser(pod, at.container);
+  return {
+    pod,
+    ...at,
+    execute: (command, deadlineMs) =>
+      runInContainer(run.process, { command, deadlineMs, ...(user === undefined ? {} : { user }) }),
+  };
+}
+
+/** What the API server was told of this very run: a plane that restarts does not make it unready. */
+function lastSeen(pod: Pod, run: ContainerRun): { readonly isStarted: boolean; readonly isReady: boolean } {
+  const known = pod.status?.containerStatuses?.find(({ containerID }) => containerID === `castellan://${run.id}`);
+  return { isStarted: known?.started === true, isReady: known?.ready === true };
+}

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import { connect } from 'node:http2';
 import { request } from 'node:https';
+import { connect as connectTcp } from 'node:net';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { realWorld } from '@castellan/world';
@@ -207,10 +209,13 @@ test('logs come from the node agent, for a container that is named or the only o
   });
 });
 
-test('closing the server ends its watches and connections', async () => {
+test('closing the server ends its watches and connections, those too that are in the middle of a handshake', async () => {
   const other = await startServer();
+  const silent = connectTcp(Number(new URL(other.url).port), '127.0.0.1');
+  await once(silent, 'connect');
   const watch = other.watch(`${configMaps}?watch=true`);
   assert.equal(await watch.status, 200);
   await other.stop();
   await watch.ended;
+  silent.destroy();
 });

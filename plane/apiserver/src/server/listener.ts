@@ -52,11 +52,15 @@ export async function listen(options: ListenOptions, handler: RequestHandler): P
   });
   const sockets = new Set<Socket>();
   const sessions = new Set<ServerHttp2Session>();
-  server.on('secureConnection', (socket: TLSSocket) => {
+  // Before its handshake as well: a client that never ends one must not hold up `close`.
+  server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('secureConnection', (socket: TLSSocket) => {
     socket.on('error', () => socket.destroy());
   });
+  server.on('tlsClientError', () => {});
   server.on('session', (session) => {
     sessions.add(session);
     session.on('close', () => sessions.delete(session));

@@ -63,7 +63,7 @@ export class ConnectionError extends Error {
 /** Which row of the table an error of node:net, node:tls or node:http2 belongs to. */
 export function connectionFailureOf(error: unknown): ConnectionFailure {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'ECONNREFUSED' || code === 'ENOENT') return 'refused';
+  if (code === 'ECONNREFUSED') return 'refused';
   if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'unknownHost';
   if (tlsCodes.some((prefix) => code.startsWith(prefix))) return 'untrusted';
   if (code.startsWith('HPE_')) return 'malformed';

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { StatusError } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { RawRequest, RawResponse } from './client.js';
 import type { ClusterConfig } from './config/cluster-config.js';
 import { startDeadline } from './deadline.js';
-import { ConnectionError, type ConnectionFailure, connectionFailureOf } from './errors.js';
+import { ConfigError, ConnectionError, type ConnectionFailure, connectionFailureOf } from './errors.js';
 import { readBody, retryAfterSeconds, statusErrorOf } from './reply.js';
 import { type Transport, TransportClosedError } from './transport/transport.js';
 
@@ -83,7 +84,7 @@ export class Exchange {
   failure(error: unknown, request: RawRequest, deadline?: { readonly isPassed: boolean }): unknown {
     if (deadline?.isPassed) return this.#connectionError('deadline', request, error);
     if (request.signal?.aborted) return request.signal.reason;
-    if (error instanceof Error && (error.name === 'StatusError' || error instanceof ConnectionError)) return error;
+    if (error instanceof StatusError || error instanceof ConnectionError || error instanceof ConfigError) return error;
     if (error instanceof TransportClosedError) return this.#connectionError('closed', request);
     if (error instanceof RangeError || error instanceof SyntaxError)
       return this.#connectionError('malformed', request, error);
@@ -123,7 +124,7 @@ export class Exchange {
     if (config.tokenFile === undefined) return config.token;
     const nowMs = world.clock.monotonicNow();
     if (this.#token === undefined || nowMs - this.#token.readAtMs > tokenAgeMs) {
-      this.#token = { text: (await readFile(config.tokenFile, 'utf8')).trim(), readAtMs: nowMs };
+      this.#token = { text: await readToken(config.tokenFile), readAtMs: nowMs };
     }
     return this.#token.text;
   }
@@ -142,4 +143,12 @@ function throttledWaitMs(request: RawRequest, response: RawResponse): number | u
   if (request.method !== 'GET' && request.method !== 'PUT' && request.method !== 'DELETE') return undefined;
   const seconds = retryAfterSeconds(response);
   return seconds === undefined ? undefined : Math.min(seconds * 1_000, maxRetryAfterMs);
+}
+
+async function readToken(path: string): Promise<string> {
+  try {
+    return (await readFile(path, 'utf8')).trim();
+  } catch (cause) {
+    throw new ConfigError(`the token file ${path} cannot be read`, { cause });
+  }
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
 import https from 'node:https';
-import type { AddressInfo } from 'node:net';
+import net, { type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { configMaps, isStatusError, StatusError } from '@castellan/machinery';
-import { realWorld, waitFor } from '@castellan/world';
+import { realWorld, simulatedWorld, waitFor } from '@castellan/world';
 import { type Client, ConnectionError, type ConnectOptions, connect } from '../src/index.js';
 import { certificate, key as privateKey } from './self-signed.js';
 import { bodyOf, reply, startTestServer, type TestServer } from './test-server.js';
@@ -226,6 +226,63 @@ test('connects anew after GOAWAY and lets open streams end', async () => {
     },
   );
 });
+
+test('asks a silent server for a sign of life, keeps the connection when it comes, gives it up when not', async () => {
+  const simulated = simulatedWorld(1);
+  let pings = 0;
+  const server = await startTestServer((request, response) => {
+    if (!request.url.includes('watch=true')) return reply(response, 200, configMap);
+    request.stream.session?.on('ping', () => {
+      pings += 1;
+    });
+    response.writeHead(200).write('\n');
+  });
+  const wire = await startWire(Number(new URL(server.url).port));
+  const config = { server: `https://127.0.0.1:${wire.port}`, caCertificate: certificate };
+  const client = connect(config, { world: simulated });
+  const next = nextOf(client.watch(configMaps, { timeoutSeconds: 600 }));
+  next.catch(() => undefined);
+  await until('the watch to be open', () => server.sessions.size === 1 && simulated.pendingTimers === 2);
+  try {
+    for (let expected = 1; expected <= 2; expected += 1) {
+      await simulated.advance(30_000);
+      await until('a ping', () => pings === expected);
+      // Its reply comes after the answer to the ping, on the same connection.
+      await client.get(configMaps, key);
+    }
+    await simulated.advance(15_000);
+    assert.equal(server.connections, 1);
+    wire.freeze();
+    await simulated.advance(60_000);
+    await assert.rejects(next, { name: 'ConnectionError', failure: 'broken' });
+  } finally {
+    await client.close();
+    wire.close();
+    await server.close();
+  }
+});
+
+/** A wire to a port of loopback that can be frozen: nothing arrives any more, and nothing says so. */
+async function startWire(port: number) {
+  const ends: net.Socket[] = [];
+  const server = net.createServer((near) => {
+    const far = net.connect(port, '127.0.0.1');
+    ends.push(near, far);
+    near.pipe(far).pipe(near);
+    for (const end of [near, far]) end.on('error', () => undefined);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    freeze: () => {
+      for (const end of ends) end.unpipe().pause();
+    },
+    close: () => {
+      for (const end of ends) end.destroy();
+      server.close();
+    },
+  };
+}
 
 test('repeats a GET once when its connection breaks, and a write never', async () => {
   const seen: string[] = [];

@@ -101,6 +101,12 @@ test('a token in a file is read again when it is a minute old', async () => {
     await client.get(configMaps, key);
     await world.advance(61_000);
     await client.get(configMaps, key);
+    await rm(tokenFile);
+    await world.advance(61_000);
+    await assert.rejects(client.get(configMaps, key), {
+      name: 'ConfigError',
+      message: /the token file .* cannot be read/,
+    });
   } finally {
     await rm(directory, { recursive: true });
   }

@@ -5,9 +5,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Pod, pods } from '@castellan/machinery';
 import { removeEverything } from '../src/index.js';
+import { requireCommand } from '../src/sandbox/command.js';
 import { ContainerProcess } from '../src/sandbox/container-process.js';
 import { ensurePlaneNetwork } from '../src/sandbox/plane-network.js';
-import { createPodNetwork, podNetworkAt } from '../src/sandbox/pod-network.js';
+import { createPodNetwork, leftNamespaces, podNetworkAt } from '../src/sandbox/pod-network.js';
 import { isReady, mainStatus, shellPod, startAgent } from './agent-under-test.js';
 import { cannotRunPods, leftovers, until, withDataDirectory } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
@@ -113,8 +114,7 @@ test('N2 an exit while no agent runs is shown by the next one, with its code', {
     const cluster = await killedAgent(directory, [shellPod('a', gated, { restartPolicy: 'Never' })]);
     const before = await cluster.get(pods, { namespace: 'default', name: 'a' });
     const run = join(directory, 'pods', before.metadata.uid ?? '', 'containers/main/0');
-    const namespaces = await import('../src/sandbox/pod-network.js');
-    const [namespace] = await namespaces.leftNamespaces(directory);
+    const [namespace] = await leftNamespaces(directory);
     const container = ContainerProcess.adopt(run, namespace?.namespace ?? '');
     await until('the gate', () => readFileSync(join(run, 'log'), 'utf8') === 'up\n');
     writeFileSync(gateOf(directory, before), '4\n');
@@ -192,25 +192,21 @@ test('N8 what `removeEverything` ended goes on at the next start as well', { ski
   }),
 );
 
-test(
-  'N1 a namespace whose making was cut off half-way is made anew, and what no record names is removed',
-  { skip },
-  () =>
-    withDataDirectory(async (directory) => {
-      const plane = await ensurePlaneNetwork({ dataDirectory: directory, podCidr: '10.244.64.0/24' });
-      // As an agent leaves it that is killed right after its first step: no address, no device, no record.
-      const { requireCommand } = await import('../src/sandbox/command.js');
-      await requireCommand('ip', ['netns', 'add', podNetworkAt(plane, 2).namespace]);
-      await createPodNetwork(plane, podNetworkAt(plane, 3));
-      const agent = await startAgent(directory);
-      try {
-        await agent.cluster.create(pods, shellPod('a', 'sleep 1000'));
-        await agent.cluster.create(pods, shellPod('b', 'sleep 1000'));
-        await agent.podThat('a', 'to be ready', isReady);
-        await agent.podThat('b', 'to be ready', isReady);
-      } finally {
-        await agent.stop('stop');
-      }
-      assert.deepEqual(await leftovers(directory), []);
-    }),
+test('N1 networks that no record names, whole or cut off half-way, are removed at the start', { skip }, () =>
+  withDataDirectory(async (directory) => {
+    const plane = await ensurePlaneNetwork({ dataDirectory: directory, podCidr: '10.244.64.0/24' });
+    // As an agent leaves it that is killed right after its first step: no address, no device, no record.
+    await requireCommand('ip', ['netns', 'add', podNetworkAt(plane, 2).namespace]);
+    await createPodNetwork(plane, podNetworkAt(plane, 3));
+    const agent = await startAgent(directory);
+    try {
+      await agent.cluster.create(pods, shellPod('a', 'sleep 1000'));
+      await agent.cluster.create(pods, shellPod('b', 'sleep 1000'));
+      await agent.podThat('a', 'to be ready', isReady);
+      await agent.podThat('b', 'to be ready', isReady);
+    } finally {
+      await agent.stop('stop');
+    }
+    assert.deepEqual(await leftovers(directory), []);
+  }),
 );

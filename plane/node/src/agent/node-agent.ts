@@ -7,6 +7,7 @@ import { DnsServer } from '../dns/dns-server.js';
 import { machineNameServers } from '../dns/upstream.js';
 import { ImageCatalogue } from '../images/image-catalogue.js';
 import { orphanController, podController } from '../pods/pod-controller.js';
+import { removeUnrecordedNetworks } from '../pods/pod-sandbox.js';
 import { PodWorkers } from '../pods/pod-workers.js';
 import { formatRange, isInRange } from '../sandbox/address-range.js';
 import { detectCgroups } from '../sandbox/cgroups.js';
@@ -93,6 +94,7 @@ class Agent implements NodeAgent {
       podCidr,
       ...(serviceCidr === undefined ? {} : { serviceCidr }),
     });
+    await removeUnrecordedNetworks(dataDirectory, network);
     this.#dns = await this.#listenDns(network);
     const node = { name: nodeName, address: network.gateway, podCidr: formatRange(network.podRange) };
     await registerNode(client, world, node);

@@ -1,8 +1,10 @@
 import type { Pod } from '@castellan/machinery';
+import type { PlaneNetwork } from '../sandbox/plane-network.js';
 import {
   createPodNetwork,
   freePodIndex,
   isPodNetworkWhole,
+  leftNamespaces,
   type PodNetwork,
   podNetworkAt,
   removePodNetwork,
@@ -78,4 +80,12 @@ export async function removeOrphan(host: PodHost, directory: PodDirectory): Prom
   const { network } = host;
   if (record !== undefined) await removePodNetwork(podNetworkAt(network, record.networkIndex), network.bridge);
   directory.remove();
+}
+
+/** Removes networks that no pod's record names: those of an agent that was killed at work, or whose files were lost. */
+export async function removeUnrecordedNetworks(dataDirectory: string, network: PlaneNetwork): Promise<void> {
+  const recorded = new Set(podsOnDisk(dataDirectory).map((directory) => directory.read()?.networkIndex));
+  for (const left of await leftNamespaces(dataDirectory)) {
+    if (!recorded.has(left.index)) await removePodNetwork(left, network.bridge);
+  }
 }

@@ -31,7 +31,10 @@ export function machineNameServers(path = '/etc/resolv.conf'): readonly string[]
 function ask(query: Buffer, server: string, world: World): Promise<Buffer | undefined> {
   return new Promise((resolve) => {
     const socket = createSocket('udp4');
+    let isOver = false;
     const finish = (reply: Buffer | undefined) => {
+      if (isOver) return;
+      isOver = true;
       cancel();
       socket.close();
       resolve(reply);
@@ -42,7 +45,10 @@ function ask(query: Buffer, server: string, world: World): Promise<Buffer | unde
       // The identifier is the client's own: an answer to something else is not for it.
       if (reply.length >= 2 && reply.readUInt16BE(0) === query.readUInt16BE(0)) finish(reply);
     });
-    // Connected: datagrams from anyone else never reach us.
-    socket.connect(53, server, () => socket.send(query));
+    // Connected: datagrams from anyone else never reach us. Without a route to the server there is no connection.
+    socket.connect(53, server, (error?: Error) => {
+      if (error === undefined || error === null) socket.send(query);
+      else finish(undefined);
+    });
   });
 }

@@ -1,2 +1,9 @@
-export { removeEverything as tearDown } from '@castellan/node';
+export {
+  checkMachine,
+  enterRootless,
+  type MachineFinding,
+  openRootlessPort,
+  removeEverything as tearDown,
+  removeUserNamespace,
+} from '@castellan/node';
 export { type Phase, type Plane, type PlaneOptions, startPlane } from './plane.js';

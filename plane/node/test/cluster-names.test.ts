@@ -6,6 +6,7 @@ import { pods, services } from '@castellan/machinery';
 import { realWorld } from '@castellan/world';
 import { ClusterZone } from '../src/dns/cluster-zone.js';
 import { DnsServer } from '../src/dns/dns-server.js';
+import { askUpstream } from '../src/dns/upstream.js';
 import { ServiceTable } from '../src/services/service-table.js';
 import { TcpProxy } from '../src/services/tcp-proxy.js';
 import { isReady, shellPod, startAgent } from './agent-under-test.js';
@@ -139,6 +140,11 @@ http.server.HTTPServer(('', 8080), H).serve_forever()"`;
       }
     }),
 );
+
+test('N16 a name server that there is no way to is no answer, and harms nobody', async () => {
+  // 240.0.0.0/4 is reserved: connecting to it fails at once.
+  assert.equal(await askUpstream(Buffer.alloc(12), ['240.0.0.1', '255.255.255.255'], realWorld()), undefined);
+});
 
 test('N17 connections take turns between backends and pass by one that does not answer', async () => {
   const echo = (name: string) =>

@@ -38,23 +38,23 @@ test('a member that was away counts from its return', async () => {
   assert.equal(memory.pause()?.forMs, 4700);
 });
 
-test('after a refusal etcd is left alone for 400 ms', async () => {
+test('after a refusal etcd is left alone for 200 ms', async () => {
   const world = simulatedWorld(1);
   const memory = new ClusterMemory(world.clock);
   memory.noteAnswers(['a']);
   memory.noteRefusal(refusedAdd);
   assert.match(memory.pause()?.reason ?? '', /until all members have been connected for 5 s/);
-  await world.advance(400);
+  await world.advance(200);
   assert.equal(memory.pause(), undefined);
 });
 
-test('a learner that etcd calls behind is so for 400 ms, which holds up nothing else', async () => {
+test('a learner that etcd calls behind is so for 200 ms, which holds up nothing else', async () => {
   const world = simulatedWorld(1);
   const memory = new ClusterMemory(world.clock);
   memory.noteAnswers(['a']);
   memory.noteRefusal(behind);
   assert.equal(memory.wasLearnerBehind(), true);
   assert.equal(memory.pause(), undefined);
-  await world.advance(400);
+  await world.advance(200);
   assert.equal(memory.wasLearnerBehind(), false);
 });

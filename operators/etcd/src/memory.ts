@@ -7,7 +7,7 @@ const connectedMs = 5000;
 /** We hear of a connection a little after it was made, so we may ask a little before our own count is up. */
 const headStartMs = 300;
 /** After a refusal. Also how long a learner that etcd calls out of sync is taken to be so. */
-const retryMs = 400;
+const retryMs = 200;
 
 const notConnectedLongEnough = `etcd refuses a change until all members have been connected for ${connectedMs / 1000} s`;
 

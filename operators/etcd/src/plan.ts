@@ -5,7 +5,7 @@ import { quorumOf } from './observation.js';
 import { isLost, type Situation, situationOf } from './situation.js';
 
 /** How soon to look again: while something is under way, and while only a person or a new spec can change anything. */
-export const lookAgainMs = { soon: 250, later: 5000 } as const;
+export const lookAgainMs = { soon: 150, later: 5000 } as const;
 
 /** One rule: what to do in a situation, or `undefined` when the rule has nothing to say about it. */
 type Rule = (situation: Situation) => Ruling;

@@ -15,10 +15,9 @@ const programs = {
   etcdctl: 'etcd-client',
   bwrap: 'bubblewrap',
   ip: 'iproute2',
-  nft: 'nftables',
-  busybox: 'busybox',
   nsenter: 'util-linux',
   unshare: 'util-linux',
+  setpriv: 'util-linux',
 };
 
 /** `packages`: build only these folders and what they import, and no bundle; an empty list builds nothing. */

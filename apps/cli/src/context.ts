@@ -15,13 +15,21 @@ export interface Context {
   readonly stopSignal: AbortSignal;
   /** How this program is started again, for `up --detach`. */
   readonly self: readonly [command: string, ...args: string[]];
-  /** The folders that programs are looked for in, as PATH has them. */
-  readonly searchPath: string;
+  /** The command line, without the program. */
+  readonly commandLine: readonly string[];
+  /** Real root, or root in a user namespace. */
+  readonly isRoot: boolean;
+  /** True in the process that `runInUserNamespace` started. */
+  readonly isInUserNamespace: boolean;
   resolvePath(path: string): string;
   readStandardInput(): Promise<string>;
 }
 
+/** An environment variable that tells the process inside a user namespace that it is there. */
+export const insideVariable = 'CASTELLAN_IN_USER_NAMESPACE';
+
 /** Option values by their long name in camel case, as the command table declares them. */
 export type Options = Readonly<Record<string, unknown>>;
 
-export type Run = (context: Context, options: Options) => Promise<void>;
+/** Gives the exit status where it is not 0 and has been reported already; a failure to report is thrown. */
+export type Run = (context: Context, options: Options) => Promise<number | undefined>;

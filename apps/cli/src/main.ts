@@ -5,7 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { realWorld } from '@castellan/world';
 import { CommanderError } from 'commander';
-import type { Context } from './context.js';
+import { type Context, insideVariable } from './context.js';
 import { resolveDataDirectory } from './data-directory.js';
 import { exitCodes, toCliError } from './errors.js';
 import { jsonReporter } from './output/json-reporter.js';
@@ -15,6 +15,8 @@ import { createProgram, type ParsedCommand } from './program.js';
 
 const version = '0.1.0';
 
+const parentPollMs = 500;
+
 const streams: Streams = {
   out: (text) => void process.stdout.write(text),
   err: (text) => void process.stderr.write(text),
@@ -23,6 +25,7 @@ const streams: Streams = {
 // A reader that has heard enough (`castellan up | head`) is no failure, and no reason to leave pods behind.
 for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
 
+if (process.env[insideVariable] !== undefined) endWithParent();
 process.exit(await main());
 
 async function main(): Promise<number> {
@@ -31,8 +34,7 @@ async function main(): Promise<number> {
   const reporter = createReporter(parsed);
   try {
     const run = await parsed.command.load();
-    await run(createContext(parsed, reporter), parsed.options);
-    return exitCodes.ok;
+    return (await run(createContext(parsed, reporter), parsed.options)) ?? exitCodes.ok;
   } catch (error) {
     return reportFailure(reporter, error);
   }
@@ -70,7 +72,9 @@ function createContext({ options }: ParsedCommand, reporter: Reporter): Context 
     examplesDirectory: join(dirname(realpathSync(script)), '..', 'examples'),
     stopSignal: stopOnSignals(reporter),
     self: [process.execPath, script],
-    searchPath: process.env.PATH ?? '',
+    commandLine: process.argv.slice(2),
+    isRoot: process.getuid?.() === 0,
+    isInUserNamespace: process.env[insideVariable] !== undefined,
     resolvePath: (path) => resolve(process.cwd(), path),
     readStandardInput: () => readText(process.stdin),
   };
@@ -88,6 +92,14 @@ function stopOnSignals(reporter: Reporter): AbortSignal {
     });
   }
   return controller.signal;
+}
+
+/** The process outside forwards the API server's port: without it nobody reaches us. Pods go on for the next start. */
+function endWithParent(): void {
+  const parent = process.ppid;
+  setInterval(() => {
+    if (process.ppid !== parent) process.exit(exitCodes.failed);
+  }, parentPollMs).unref();
 }
 
 function reportFailure(reporter: Reporter, error: unknown): number {

@@ -16,8 +16,18 @@ export interface Finished {
 
 /** Runs the compiled program to its end, as a person would. */
 function castellan(args: readonly string[], input = ''): Promise<Finished> {
+  return run([process.execPath, program, ...args], input);
+}
+
+/** As another user; only root may. */
+export function castellanAs(user: number, args: readonly string[]): Promise<Finished> {
+  const become = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--'];
+  return run([...become, process.execPath, program, ...args], '');
+}
+
+function run([command = '', ...args]: readonly string[], input: string): Promise<Finished> {
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, [program, ...args], { timeout: deadlineMs }, (_error, stdout, stderr) =>
+    const child = execFile(command, args, { timeout: deadlineMs }, (_error, stdout, stderr) =>
       resolve({ code: child.exitCode ?? -1, stdout, stderr }),
     );
     child.stdin?.end(input);

@@ -5,11 +5,11 @@ import type { Context, Run } from '../context.js';
 import { filesIn } from '../data-directory.js';
 import { Phases } from '../demo/phases.js';
 import { showInstance } from '../demo/show-instance.js';
-import { CliError } from '../errors.js';
+import { CliError, exitCodes } from '../errors.js';
 import { stopPlane, untilStopped } from '../plane/lifetime.js';
 import { readLiveProcessRecord } from '../plane/process-record.js';
 import { servePlane } from '../plane/serve.js';
-import { parseUpOptions } from '../plane/up-options.js';
+import { needsUserNamespace, parseUpOptions } from '../plane/up-options.js';
 
 const startDeadlineMs = 60_000;
 const stopDeadlineMs = 60_000;
@@ -25,10 +25,17 @@ export const demo: Run = async (given, options) => {
   const dataDirectory = isTemporary ? await mkdtemp(join(tmpdir(), 'castellan-demo-')) : given.dataDirectory;
   const context: Context = { ...given, dataDirectory };
   const { reporter, world } = context;
+  const upOptions = { ...parseUpOptions(options), operators: ['etcd'] };
   refuseSecondPlane(dataDirectory);
+  if (needsUserNamespace(context, upOptions)) {
+    const { runInUserNamespace } = await import('../plane/user-namespace.js');
+    const { port } = upOptions;
+    const status = await runInUserNamespace(context, { port, args: context.commandLine, announce: () => undefined });
+    if (isTemporary && status === exitCodes.ok) await rm(dataDirectory, { recursive: true, force: true });
+    return status;
+  }
   const phases = new Phases(context);
   reporter.heading(`Castellan on this machine (Node ${process.versions.node}, data in ${dataDirectory})`);
-  const upOptions = { ...parseUpOptions(options), operators: ['etcd'] };
   const served = await phases.run('plane started', startDeadlineMs, () =>
     servePlane(context, upOptions, (name, ms) => reporter.line(`${name} ${Math.round(ms)} ms`)),
   );
@@ -46,6 +53,7 @@ export const demo: Run = async (given, options) => {
   }
   if (isTemporary) await rm(dataDirectory, { recursive: true, force: true });
   reporter.line(isOnce ? 'everything was torn down' : 'the next npm start resumes this cluster with its data');
+  return undefined;
 };
 
 function refuseSecondPlane(dataDirectory: string): void {

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
 import type { Context, Run } from '../context.js';
 import { filesIn } from '../data-directory.js';
-import { checkMachine } from '../doctor/check-machine.js';
 import { checkPlane } from '../doctor/check-plane.js';
+import { checkPods } from '../doctor/check-pods.js';
+import { checkSurroundings } from '../doctor/check-surroundings.js';
 import type { Finding } from '../doctor/finding.js';
 import { CliError, toCliError } from '../errors.js';
 import { withPlane } from '../plane/connect-to-plane.js';
@@ -17,21 +18,17 @@ export const doctor: Run = async (context) => {
   const findings = [...(await machineFindings(context)), ...(await planeFindings(context))];
   context.reporter.result({ findings }, () => findings.map(describe).join('\n'));
   const problems = findings.filter(({ severity }) => severity === 'problem');
-  if (problems.length === 0) return;
+  if (problems.length === 0) return undefined;
   const subjects = problems.map(({ subject }) => subject).join(', ');
   throw new CliError('MACHINE_NOT_READY', `${problems.length} of ${findings.length} checks failed: ${subjects}.`, {
     next: 'do what stands beside each ✗ above, then `castellan doctor`',
   });
 };
 
-async function machineFindings({ dataDirectory, searchPath }: Context): Promise<readonly Finding[]> {
-  return await checkMachine({
-    dataDirectory,
-    port: defaultPort,
-    isPlaneRunning: readLiveProcessRecord(filesIn(dataDirectory).processRecord) !== undefined,
-    searchPath,
-    isRoot: process.getuid?.() === 0,
-  });
+async function machineFindings({ dataDirectory, isRoot }: Context): Promise<readonly Finding[]> {
+  const isPlaneRunning = readLiveProcessRecord(filesIn(dataDirectory).processRecord) !== undefined;
+  const surroundings = checkSurroundings({ dataDirectory, port: defaultPort, isPlaneRunning, isRoot });
+  return [...(await checkPods(isRoot)), ...(await surroundings)];
 }
 
 async function planeFindings(context: Context): Promise<readonly Finding[]> {

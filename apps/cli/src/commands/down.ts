@@ -17,8 +17,10 @@ export const down: Run = async (context) => {
   const { processRecord } = filesIn(dataDirectory);
   const running = readLiveProcessRecord(processRecord);
   if (running !== undefined) await stopProcess(context, running);
-  const { tearDown } = await import('@castellan/embedded');
-  await tearDown(dataDirectory).catch((cause) => {
+  const { removeUserNamespace, tearDown } = await import('@castellan/embedded');
+  // An ordinary user's plane lives in one user namespace, which takes everything with it.
+  const removed = context.isRoot ? tearDown(dataDirectory) : removeUserNamespace(dataDirectory);
+  await removed.catch((cause) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CliError('STOP_FAILED', `Something of the plane in ${dataDirectory} is left: ${why}`, { cause });
   });

@@ -2,9 +2,9 @@ import type { Context, Run } from '../context.js';
 import { filesIn } from '../data-directory.js';
 import { toCliError } from '../errors.js';
 import { formatSeconds } from '../output/text-reporter.js';
-import { announceTo } from '../plane/announce.js';
+import { type Announce, announceTo } from '../plane/announce.js';
 import { readLiveProcessRecord } from '../plane/process-record.js';
-import { parseUpOptions, type UpOptions } from '../plane/up-options.js';
+import { needsUserNamespace, parseUpOptions, type UpOptions } from '../plane/up-options.js';
 
 export const up: Run = async (context, options) => {
   const upOptions = parseUpOptions(options);
@@ -17,9 +17,13 @@ export const up: Run = async (context, options) => {
     });
   } else if (upOptions.isDetached) {
     await upInBackground(context, upOptions);
+  } else if (needsUserNamespace(context, upOptions)) {
+    return await upInUserNamespace(context, upOptions);
   } else {
-    await upInForeground(context, upOptions);
+    // Inside a user namespace the process outside announces: it has the pipe.
+    await upInForeground(context, upOptions, announceTo(context.isInUserNamespace ? undefined : upOptions.announceTo));
   }
+  return undefined;
 };
 
 async function upInBackground(context: Context, options: UpOptions): Promise<void> {
@@ -31,28 +35,41 @@ async function upInBackground(context: Context, options: UpOptions): Promise<voi
   report(context, { url, isNew: true, note: `ready after ${took}; \`castellan down\` stops it` });
 }
 
-async function upInForeground(context: Context, options: UpOptions): Promise<void> {
+async function upInUserNamespace(context: Context, { port, announceTo: pipe }: UpOptions): Promise<number> {
+  const announce = announceTo(pipe);
+  const { runInUserNamespace } = await import('../plane/user-namespace.js');
+  return await announcingFailure(announce, () =>
+    runInUserNamespace(context, { port, args: context.commandLine, announce }),
+  );
+}
+
+async function upInForeground(context: Context, options: UpOptions, announce: Announce): Promise<void> {
   const { reporter, world } = context;
-  const announce = announceTo(options.announceTo);
   const startedMs = world.clock.monotonicNow();
-  try {
-    const { servePlane } = await import('../plane/serve.js');
-    const { stopPlane, untilStopped } = await import('../plane/lifetime.js');
-    const served = await servePlane(context, options, (name, ms) => {
+  const { servePlane } = await import('../plane/serve.js');
+  const { stopPlane, untilStopped } = await import('../plane/lifetime.js');
+  const served = await announcingFailure(announce, () =>
+    servePlane(context, options, (name, ms) => {
       reporter.phase(name, ms);
       announce({ type: 'phase', name, ms });
-    });
-    const { url } = served.plane;
-    announce({ type: 'ready', url });
-    const took = formatSeconds(world.clock.monotonicNow() - startedMs);
-    report(context, { url, isNew: true, note: `ready after ${took}; Ctrl-C stops it and its pods` });
-    try {
-      await untilStopped(context, served);
-      reporter.line('stopping the plane and its pods');
-    } finally {
-      await stopPlane(world, served);
-    }
-    reporter.line('stopped; `castellan up` goes on with the same data');
+    }),
+  );
+  const { url } = served.plane;
+  announce({ type: 'ready', url });
+  const took = formatSeconds(world.clock.monotonicNow() - startedMs);
+  report(context, { url, isNew: true, note: `ready after ${took}; Ctrl-C stops it and its pods` });
+  try {
+    await untilStopped(context, served);
+    reporter.line('stopping the plane and its pods');
+  } finally {
+    await stopPlane(world, served);
+  }
+  reporter.line('stopped; `castellan up` goes on with the same data');
+}
+
+async function announcingFailure<T>(announce: Announce, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     const { code = 'START_FAILED', message = String(error), next = '' } = toCliError(error) ?? {};
     announce({ type: 'failed', code, message, next });

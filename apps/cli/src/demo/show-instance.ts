@@ -89,7 +89,7 @@ function summarize(context: Context, { phases, isOnce }: ShowOptions, { view, da
       describeInstance(view).trim(),
       '',
       `leader          ${leader?.name ?? 'none'}`,
-      `client address  ${view.clientAddress} in pods; from here ${leader?.clientUrl ?? ''}`,
+      `client address  ${view.clientAddress} in pods${context.isInUserNamespace ? '' : `; from here ${leader?.clientUrl ?? ''}`}`,
       `kubeconfig      ${kubeconfig}`,
       `log             ${log}`,
       `seconds         ${phases.done.map(({ name, ms }) => `${name} ${formatSeconds(ms)}`).join(', ')}`,

@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { test } from 'node:test';
-import { checkMachine } from './check-machine.js';
 import { checkPlane } from './check-plane.js';
+import { checkSurroundings } from './check-surroundings.js';
 
-const machine = { dataDirectory: tmpdir(), port: 0, isPlaneRunning: false, searchPath: '', isRoot: true };
+const surroundings = { dataDirectory: tmpdir(), port: 0, isPlaneRunning: false, isRoot: true };
 
-test('a program that is not on the machine is a problem, with the package to install', async () => {
-  const findings = await checkMachine({ ...machine, searchPath: '/nowhere' });
-  const etcd = findings.find(({ subject }) => subject === 'etcd');
-  assert.equal(etcd?.severity, 'problem');
-  assert.match(etcd?.next ?? '', /apt-get install .*etcd-server/);
+test('a data directory that cannot be made is judged by the nearest one that is there', async () => {
+  const findings = await checkSurroundings({ ...surroundings, dataDirectory: `${tmpdir()}/not/there/yet` });
+  assert.equal(findings.find(({ subject }) => subject === 'data directory')?.severity, 'ok');
+  assert.match(findings[1]?.evidence ?? '', /not\/there\/yet, [\d.]+ GiB free/);
 });
 
 test('a port that another process has is said, unless it is our own plane', async () => {
@@ -22,8 +21,8 @@ test('a port that another process has is said, unless it is our own plane', asyn
   try {
     const { port } = address;
     const isAbout = ({ subject }: { readonly subject: string }) => subject === `port ${port}`;
-    assert.equal((await checkMachine({ ...machine, port })).find(isAbout)?.severity, 'warning');
-    assert.equal((await checkMachine({ ...machine, port, isPlaneRunning: true })).find(isAbout), undefined);
+    assert.equal((await checkSurroundings({ ...surroundings, port })).find(isAbout)?.severity, 'warning');
+    assert.equal((await checkSurroundings({ ...surroundings, port, isPlaneRunning: true })).find(isAbout), undefined);
   } finally {
     server.close();
   }

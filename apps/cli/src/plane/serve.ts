@@ -1,4 +1,4 @@
-import { type Plane, startPlane } from '@castellan/embedded';
+import { openRootlessPort, type Plane, startPlane } from '@castellan/embedded';
 import { waitFor } from '@castellan/world';
 import type { Context } from '../context.js';
 import { filesIn } from '../data-directory.js';
@@ -46,9 +46,11 @@ export async function servePlane(
       onFailure: (error) => failure.abort(error),
     });
     const plane = await waitFor(world, () => starting, { what: 'the plane to start', deadlineMs: startDeadlineMs });
+    const forward = context.isInUserNamespace ? await openRootlessPort(dataDirectory, plane.port) : undefined;
     writeProcessRecord(files.processRecord, { ...self, url: plane.url });
     const stop = async (): Promise<void> => {
       await plane.stop({ pods: 'stop' });
+      await forward?.close();
       removeProcessRecord(files.processRecord);
     };
     return { plane, failed: failure.signal, stop };

@@ -1,4 +1,4 @@
-import type { Options } from '../context.js';
+import type { Context, Options } from '../context.js';
 import { CliError } from '../errors.js';
 import { parseOperators } from './operators.js';
 
@@ -33,4 +33,9 @@ function refuseStorage(storage: string): never {
     );
   }
   throw new CliError('USAGE', `--storage ${storage}: this is neither "embedded" nor etcd://HOST:PORT.`);
+}
+
+/** Only root may make networks for pods; an ordinary user is root in a user namespace of their own. */
+export function needsUserNamespace({ isRoot }: Context, { hasNode }: UpOptions): boolean {
+  return hasNode && !isRoot;
 }

@@ -13,6 +13,8 @@ export interface Context {
   readonly examplesDirectory: string;
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly stopSignal: AbortSignal;
+  /** As a person in the working directory calls this program, for commands that they can copy. */
+  readonly programName: string;
   /** How this program is started again, for `up --detach`. */
   readonly self: readonly [command: string, ...args: string[]];
   /** The command line, without the program. */

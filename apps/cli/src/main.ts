@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 // The composition root: the only place that reads arguments, environment variables and signals.
 import { realpathSync } from 'node:fs';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { text as readText } from 'node:stream/consumers';
 import { realWorld } from '@castellan/world';
 import { CommanderError } from 'commander';
@@ -71,6 +71,7 @@ function createContext({ options }: ParsedCommand, reporter: Reporter): Context 
     isDataDirectoryChosen: dataDir !== undefined || (process.env.CASTELLAN_HOME ?? '') !== '',
     examplesDirectory: join(dirname(realpathSync(script)), '..', 'examples'),
     stopSignal: stopOnSignals(reporter),
+    programName: relative(process.cwd(), script).startsWith('..') ? script : relative(process.cwd(), script),
     self: [process.execPath, script],
     commandLine: process.argv.slice(2),
     isRoot: process.getuid?.() === 0,

@@ -33,7 +33,7 @@ export interface ShowOptions {
 
 /** Shows the plan of the example instance, applies it, follows it until it is available, writes and reads a key. */
 export async function showInstance(context: Context, options: ShowOptions): Promise<void> {
-  const { dataDirectory, reporter, world } = context;
+  const { reporter, world } = context;
   const { client, phases, deadlineMs } = options;
   const signal = AbortSignal.any([context.stopSignal, options.failed]);
   const object = await readExample(context);
@@ -62,7 +62,7 @@ export async function showInstance(context: Context, options: ShowOptions): Prom
     summarize(context, options, { view, data, isResumed: live !== undefined });
   } catch (error) {
     if (context.stopSignal.aborted) return; // Ctrl-C: the caller stops what runs.
-    throw await explainFailure(error, { client, key, dataDirectory });
+    throw await explainFailure(error, context, { client, key });
   }
 }
 
@@ -101,7 +101,7 @@ function summarize(context: Context, { phases, isOnce }: ShowOptions, { view, da
             `  ${kubectl} get etcd -o wide`,
             `  ${kubectl} patch etcd ${view.name} --type merge -p '{"spec":{"size":5}}'`,
             `  ${kubectl} delete pod ${leader?.name ?? ''}        (the leader: see it replaced)`,
-            `  bin/castellan status${context.isDataDirectoryChosen ? ` --data-dir ${context.dataDirectory}` : ''}`,
+            `  ${context.programName} status${context.isDataDirectoryChosen ? ` --data-dir ${context.dataDirectory}` : ''}`,
             '',
             'It runs until Ctrl-C, which stops all of it; the next npm start resumes it.',
           ]),

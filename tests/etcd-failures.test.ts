@@ -18,6 +18,7 @@ import {
 import { PlaneProcess, world } from './plane-process.js';
 
 let plane: PlaneProcess;
+const restartsSeen = new Map<string, number>();
 
 before(async () => {
   plane = await PlaneProcess.create();
@@ -53,6 +54,19 @@ function dataDirectoryOf(podUid: string): string {
   return join(found, '..');
 }
 
+/** Until the container of a member has been started again and is ready: its pod's status says so. */
+async function waitForRestart(name: string): Promise<void> {
+  const client = await plane.client();
+  const restarted = async () => {
+    const { status } = await client.get(pods, { namespace: 'default', name });
+    const [container] = status?.containerStatuses ?? [];
+    return container?.ready === true && container.restartCount > (restartsSeen.get(name) ?? 0) ? container : undefined;
+  };
+  const what = `container etcd of ${name} to be restarted and ready`;
+  const container = await waitFor(world, restarted, { what, deadlineMs: 20_000 });
+  restartsSeen.set(name, container.restartCount);
+}
+
 async function withWriter(story: () => Promise<void>): Promise<void> {
   const client = await plane.client();
   const writer = new CountingWriter(client);
@@ -77,12 +91,7 @@ test('a member killed with kill -9 comes back in place with its data and its id'
   await withWriter(async () => {
     const pid = etcdPid(name);
     process.kill(pid, 'SIGKILL');
-    await waitFor(
-      world,
-      async () =>
-        (await client.get(pods, { namespace: 'default', name })).status?.containerStatuses?.[0]?.restartCount === 1,
-      { what: `container etcd of ${name} to be restarted once`, deadlineMs: 20_000 },
-    );
+    await waitForRestart(name);
     await waitForMembers(client, 3, { deadlineMs: 30_000 });
     assert.notEqual(etcdPid(name), pid);
   });
@@ -93,6 +102,7 @@ test('the leader killed with kill -9: another leads, and no acknowledged write i
   const leader = (await client.get(etcdClusters, clusterKey)).status?.leader ?? '';
   await withWriter(async () => {
     process.kill(etcdPid(leader), 'SIGKILL');
+    await waitForRestart(leader);
     await waitForMembers(client, 3, { deadlineMs: 30_000 });
   });
 });

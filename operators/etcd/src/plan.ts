@@ -96,7 +96,10 @@ function bootstrap({ observed, hasQuorum, members }: Situation): Ruling {
   }
   const dead = pods.find((pod) => pod.phase === 'dead');
   if (dead === undefined || pods.some((pod) => pod.phase !== 'dead')) {
-    return wait(`the cluster is forming: ${pods.map((pod) => pod.note).join('; ')}`, lookAgainMs.soon);
+    return wait(
+      `the cluster is forming: ${pods.map((pod) => `${pod.name}: ${pod.note}`).join('; ')}`,
+      lookAgainMs.soon,
+    );
   }
   if (dead.initialState === 'new') {
     return step(

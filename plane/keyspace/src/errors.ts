@@ -105,6 +105,52 @@ export class KeyspaceLockedError extends KeyspaceError {
   }
 }
 
+/** No endpoint of the etcd cluster answered within the deadline. Nothing was written. */
+export class EtcdUnreachableError extends KeyspaceError {
+  readonly code = 'EtcdUnreachable';
+  constructor(
+    /** HOST:PORT, all that were tried. */
+    readonly endpoints: readonly string[],
+    readonly reason: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(
+      `etcd at ${endpoints.join(', ')} does not answer: ${reason}; check that etcd runs there, that a majority of its ` +
+        'members is up, and that this machine can connect to them (etcdctl --endpoints HOST:PORT endpoint health)',
+      options,
+    );
+  }
+}
+
+/** etcd answered, but does not do what it was asked to: out of space, too large, not permitted. Nothing was written. */
+export class EtcdRefusedError extends KeyspaceError {
+  readonly code = 'EtcdRefused';
+  constructor(
+    readonly endpoint: string,
+    readonly reason: string,
+    readonly next: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(`etcd at ${endpoint} refused: ${reason}; ${next}`, options);
+  }
+}
+
+/** The connection was lost, or the deadline came, between a write and its answer: it may have been made or not. */
+export class UncertainWriteError extends KeyspaceError {
+  readonly code = 'UncertainWrite';
+  constructor(
+    readonly endpoint: string,
+    readonly reason: string,
+    options?: { readonly cause?: unknown },
+  ) {
+    super(
+      `etcd at ${endpoint} did not answer a write (${reason}), so it may have been made or not; ` +
+        'read what is there before writing again',
+      options,
+    );
+  }
+}
+
 function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }

@@ -5,6 +5,8 @@ export { type EmbeddedKeyspaceOptions, openEmbeddedKeyspace } from './embedded-k
 export {
   CompactedError,
   DamagedLogError,
+  EtcdRefusedError,
+  EtcdUnreachableError,
   FutureRevisionError,
   InvalidKeyError,
   KeyspaceClosedError,
@@ -12,7 +14,9 @@ export {
   KeyspaceFailedError,
   KeyspaceLockedError,
   LeaseNotFoundError,
+  UncertainWriteError,
 } from './errors.js';
+export { type EtcdKeyspaceOptions, type EtcdTls, openEtcdKeyspace } from './etcd/open-etcd-keyspace.js';
 export type {
   GetResult,
   KeyEvent,

@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createConnection, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { realWorld, waitFor } from '@castellan/world';
+
+/** For `skip` of a test: why it cannot run, when no etcd is on PATH. */
+export const etcdMissing: string | false =
+  spawnSync('etcd', ['--version']).status === 0 ? false : 'etcd is not on PATH (Debian: apt-get install etcd-server)';
+
+/** One real etcd on loopback, in a directory of its own, that can be killed and started again with its data. */
+export class EtcdProcess {
+  readonly endpoint: string;
+  readonly #directory: string;
+  readonly #arguments: readonly string[];
+  #child: ChildProcess | undefined;
+  #output = '';
+
+  private constructor(directory: string, clientPort: number, peerPort: number) {
+    this.endpoint = `127.0.0.1:${clientPort}`;
+    this.#directory = directory;
+    const [clientUrl, peerUrl] = [`http://${this.endpoint}`, `http://127.0.0.1:${peerPort}`];
+    this.#arguments = [
+      ...['--name', 'one', '--data-dir', join(directory, 'data'), '--logger', 'zap', '--log-level', 'error'],
+      ...['--listen-client-urls', clientUrl, '--advertise-client-urls', clientUrl],
+      ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
+      ...['--initial-cluster', `one=${peerUrl}`],
+    ];
+  }
+
+  static async start(): Promise<EtcdProcess> {
+    const directory = await mkdtemp(join(tmpdir(), 'castellan-etcd-'));
+    const [clientPort, peerPort] = await freePorts(2);
+    const etcd = new EtcdProcess(directory, clientPort ?? 0, peerPort ?? 0);
+    await etcd.start();
+    return etcd;
+  }
+
+  async start(): Promise<void> {
+    const child = spawn('etcd', this.#arguments, {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { PATH: process.env.PATH },
+    });
+    this.#child = child;
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (this.#output += String(text)));
+    await waitFor(realWorld(), () => child.exitCode !== null || canConnect(this.endpoint), {
+      what: () => `etcd to listen on ${this.endpoint}: ${this.#output}`,
+      deadlineMs: 15_000,
+      everyMs: 5,
+    });
+    if (child.exitCode !== null) throw new Error(`etcd ended at once: ${this.#output}`);
+  }
+
+  /** As a power cut would. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  /** Stops and continues the process, so that connections stay and nothing answers. */
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child?.kill(signal);
+  }
+
+  async forgetData(): Promise<void> {
+    await rm(join(this.#directory, 'data'), { recursive: true });
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** Ports that nobody listens on now. */
+export async function freePorts(count: number): Promise<readonly number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  const ports: number[] = [];
+  for (const server of servers) {
+    await new Promise((resolve) => (server.listening ? resolve(undefined) : server.once('listening', resolve)));
+    const address = server.address();
+    ports.push(typeof address === 'object' && address !== null ? address.port : 0);
+  }
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function canConnect(endpoint: string): Promise<boolean> {
+  const [host = '', port] = endpoint.split(':');
+  return new Promise((resolve) => {
+    const socket = createConnection({ host, port: Number(port) });
+    const done = (isConnected: boolean) => {
+      socket.destroy();
+      resolve(isConnected);
+    };
+    socket.once('connect', () => done(true));
+    socket.once('error', () => done(false));
+  });
+}

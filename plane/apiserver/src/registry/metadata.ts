@@ -36,7 +36,6 @@ const systemFields = [
   'deletionTimestamp',
   'deletionGracePeriodSeconds',
   'selfLink',
-  'managedFields',
   'namespace',
 ];
 
@@ -53,15 +52,8 @@ export function updatedMetadata(object: ApiObject, current: ApiObject): ObjectMe
   const sent = object.metadata;
   const kept = current.metadata;
   return {
-    ...without(
-      { ...sent },
-      'selfLink',
-      'generation',
-      'deletionTimestamp',
-      'deletionGracePeriodSeconds',
-      'managedFields',
-    ),
-    ...pick(kept, 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'managedFields'),
+    ...without({ ...sent }, 'selfLink', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'),
+    ...pick(kept, 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'),
     ...(sent.uid === undefined || sent.uid === '' ? pick(kept, 'uid') : {}),
     ...(sent.creationTimestamp === undefined || sent.creationTimestamp === null ? pick(kept, 'creationTimestamp') : {}),
     ...(sent.namespace === undefined ? pick(kept, 'namespace') : {}),

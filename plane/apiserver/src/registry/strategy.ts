@@ -36,6 +36,13 @@ export interface WriteContext {
   readonly world: World;
   readonly isDryRun: boolean;
   readonly userName: string;
+  readonly writer: FieldWriter;
+}
+
+/** Who becomes the owner of the fields that are written, and whether by server-side apply. */
+export interface FieldWriter {
+  readonly manager: string;
+  readonly operation: 'Apply' | 'Update';
 }
 
 export function timestamp(world: World): string {

@@ -9,6 +9,7 @@ import { storageKey } from '../storage/keys.js';
 import type { Change } from '../storage/object-storage.js';
 import { admitToNamespace } from './admission.js';
 import { isGone } from './delete.js';
+import { withOwners, withoutIdleTimes } from './field-ownership.js';
 import { withGeneration } from './generation.js';
 import { assertNamespace, initialMetadata, updatedMetadata, validateMetadataUpdate } from './metadata.js';
 import { hasSubresource, present, type Resource } from './resource.js';
@@ -66,7 +67,8 @@ async function createOnce(
   // Asked first, so that a name that is taken costs no service address; the write below decides.
   const isTaken = (await store.storage.get(key)) !== undefined;
   if (isTaken) return { isStored: false, object: defaulted };
-  const prepared = (await strategy.prepareForCreate?.(defaulted, context)) ?? defaulted;
+  const owned = withOwners(definition, defaulted, { subresource: '' }, context);
+  const prepared = (await strategy.prepareForCreate?.(owned, context)) ?? owned;
   const stored = definition.toStorage?.(prepared) ?? prepared;
   if (context.isDryRun) return { isStored: true, object: stored };
   try {
@@ -88,8 +90,8 @@ export interface UpdateRequest {
   readonly subresource: string;
   /** The new object, made of the one that is there; called again when another writer was faster. */
   change(current: ApiObject): ApiObject | Promise<ApiObject>;
-  /** PUT: the object to create where there is none, for kinds that allow it. */
-  readonly createInstead?: ApiObject;
+  /** The object to create where there is none; absent where that is not allowed. */
+  createInstead?(): ApiObject;
   /** PUT of a kind that insists on a resourceVersion. */
   readonly isReplacement: boolean;
 }
@@ -105,25 +107,27 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
     const current = present(definition, stored);
     const sent = await request.change(current);
     assertSameVersion(resource, request, sent, current);
-    const next = await nextObject(resource, request, { sent, current }, tools.context);
+    const next = withoutIdleTimes(await nextObject(resource, request, { sent, current }, tools.context), current);
     const object = definition.toStorage?.(next) ?? next;
     return isGone(definition, next) ? { type: 'delete', object } : { type: 'put', object };
   };
   if (tools.context.isDryRun) {
     const stored = await store.storage.get(key);
-    if (stored === undefined) throw notFound(definition, name);
+    if (stored === undefined) return createInstead(resource, request, tools);
     return { object: (await change(stored)).object, isCreated: false };
   }
   const result = await store.storage.guaranteedUpdate(key, change);
-  if (result === undefined) {
-    const { createInstead } = request;
-    if (createInstead === undefined || !definition.createsOnUpdate) throw notFound(definition, name);
-    return { object: await createObject(resource, namespace, createInstead, tools), isCreated: true };
-  }
+  if (result === undefined) return createInstead(resource, request, tools);
   if (result.type !== 'delete') return { object: present(definition, result.object), isCreated: false };
   await definition.strategy.release?.(result.object, tools.context);
   // The reply shows the last version that there was, not the deletion.
   return { object: withRevision(present(definition, result.object), lastRevision), isCreated: false };
+}
+
+async function createInstead(resource: Resource, request: UpdateRequest, tools: WriteTools): Promise<Written> {
+  const object = request.createInstead?.();
+  if (object === undefined) throw notFound(resource.definition, request.name);
+  return { object: await createObject(resource, request.namespace, object, tools), isCreated: true };
 }
 
 function assertSameVersion(
@@ -163,7 +167,8 @@ async function nextObject(
   if (request.subresource === 'status') {
     // Metadata of the stored object holds, but for what controllers keep beside their status.
     const kept = { ...current, metadata: { ...current.metadata, ...statusMetadata(sent) } };
-    const next: ApiObject = sent.status === undefined ? withoutStatus(kept) : { ...kept, status: sent.status };
+    const written: ApiObject = sent.status === undefined ? withoutStatus(kept) : { ...kept, status: sent.status };
+    const next = withOwners(definition, written, { current, subresource: 'status' }, context);
     throwIfInvalid(definition.kind, definition.group, request.name, strategy.validateStatus?.(next, current) ?? []);
     return next;
   }
@@ -171,10 +176,9 @@ async function nextObject(
   const withStatus =
     hasSubresource(definition, 'status') && request.subresource === '' ? keepStatus(typed, current) : typed;
   const defaulted = strategy.withDefaults?.(withStatus) ?? withStatus;
+  const owned = withOwners(definition, defaulted, { current, subresource: request.subresource }, context);
   const prepared =
-    request.subresource === ''
-      ? ((await strategy.prepareForUpdate?.(defaulted, current, context)) ?? defaulted)
-      : defaulted;
+    request.subresource === '' ? ((await strategy.prepareForUpdate?.(owned, current, context)) ?? owned) : owned;
   const next = withGeneration(definition, prepared, current);
   throwIfInvalid(definition.kind, definition.group, request.name, [
     ...validateMetadata(definition, next),
@@ -186,12 +190,13 @@ async function nextObject(
 }
 
 function statusMetadata(sent: ApiObject) {
-  const { labels, annotations, finalizers, ownerReferences } = sent.metadata;
+  const { labels, annotations, finalizers, ownerReferences, managedFields } = sent.metadata;
   return {
     ...(labels === undefined ? {} : { labels }),
     ...(annotations === undefined ? {} : { annotations }),
     ...(finalizers === undefined ? {} : { finalizers }),
     ...(ownerReferences === undefined ? {} : { ownerReferences }),
+    ...(managedFields === undefined ? {} : { managedFields }),
   };
 }
 

@@ -1,10 +1,11 @@
-import { fieldError, invalidError, StatusError } from '@castellan/machinery';
+import { StatusError } from '@castellan/machinery';
 import { methodNotAllowed, unknownResource } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { type DeleteOptions, deletedStatus, deleteObject } from '../registry/delete.js';
 import { assertReached, getObject, listObjects } from '../registry/read.js';
 import { hasSubresource, present, type Resource } from '../registry/resource.js';
 import { createObject, updateObject, type WriteTools } from '../registry/write.js';
+import { serveApply } from './apply.js';
 import { verbOf } from './authorize.js';
 import { readObject } from './body.js';
 import { readDeleteOptions } from './delete-options.js';
@@ -19,6 +20,7 @@ import { serveReview } from './reviews.js';
 import { parseSelection } from './selection.js';
 import { serveSubresource } from './subresources.js';
 import { serveWatch } from './watch-stream.js';
+import { readWriteOptions } from './write-options.js';
 
 type ResourceInfo = Extract<RequestInfo, { type: 'resource' }>;
 
@@ -58,16 +60,11 @@ export async function serveResource(server: Server, exchange: Exchange, info: Re
 }
 
 function writeTools(server: Server, { request, user }: Exchange): WriteTools {
-  const dryRun = request.query.getAll('dryRun');
-  const invalid = dryRun.find((value) => value !== 'All');
-  if (invalid !== undefined) {
-    const options = { group: 'meta.k8s.io', kind: 'CreateOptions' };
-    throw invalidError(options, '', [fieldError.notSupported('dryRun', invalid, ['All'])]);
-  }
+  const { isDryRun, writer } = readWriteOptions(request);
   return {
     namespaces: server.registry.builtin('', 'v1', 'namespaces'),
     leases: server.leases,
-    context: { world: server.world, isDryRun: dryRun.length > 0, userName: user.name },
+    context: { world: server.world, isDryRun, userName: user.name, writer },
   };
 }
 
@@ -137,6 +134,7 @@ async function serveUpdate(exchange: ResourceExchange): Promise<void> {
   const target = { namespace: info.namespace, name: info.name ?? '', subresource: info.subresource };
   if (info.name === undefined) throw methodNotAllowed();
   if (request.method === 'PATCH') {
+    if (tools.context.writer.operation === 'Apply') return serveApply(exchange);
     const change = await readPatch(exchange, definition);
     const written = await updateObject(resource, { ...target, change, isReplacement: false }, tools);
     await reply.object(200, renderObject(definition, written.object, render), render.representation);
@@ -149,7 +147,7 @@ async function serveUpdate(exchange: ResourceExchange): Promise<void> {
     {
       ...target,
       change: () => sent,
-      createInstead: { ...sent, metadata: { ...sent.metadata, name: target.name } },
+      ...(definition.createsOnUpdate ? { createInstead: () => named(sent, target.name) } : {}),
       isReplacement: true,
     },
     tools,
@@ -159,6 +157,10 @@ async function serveUpdate(exchange: ResourceExchange): Promise<void> {
     renderObject(definition, written.object, render),
     render.representation,
   );
+}
+
+function named(object: ApiObject, name: string): ApiObject {
+  return { ...object, metadata: { ...object.metadata, name } };
 }
 
 async function serveDelete(exchange: ResourceExchange): Promise<void> {

@@ -13,7 +13,7 @@ import { persistentVolumeClaimStrategy } from '../strategies/persistent-volume-c
 import { podStrategy } from '../strategies/pod.js';
 import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
-import { createSystemObjects } from './bootstrap.js';
+import { createSystemObjects, ownWriter } from './bootstrap.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
 import type { NodeStreams } from './node-streams.js';
@@ -71,7 +71,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const crds = registry.builtin('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
   const custom = new CustomResources({ keyspace, world, crds });
   registry.serveCustom(custom);
-  const context = { world, isDryRun: false, userName: 'system:apiserver' };
+  const context = { world, isDryRun: false, userName: 'system:apiserver', writer: ownWriter };
   const cleanup: DefinitionCleanup = new DefinitionCleanup({ crds, custom, context, log });
   let isReady = false;
   const server: Server = {

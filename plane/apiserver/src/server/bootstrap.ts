@@ -5,13 +5,16 @@ import type { Server } from '../request/handler.js';
 
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
+/** Under this name kube-apiserver owns the fields that it writes itself. */
+export const ownWriter = { manager: 'kube-apiserver', operation: 'Update' } as const;
+
 /** What clients take for granted: the four system namespaces and the API server's own service. */
 export async function createSystemObjects(server: Server, ownAddress: string): Promise<void> {
   const namespaces = server.registry.builtin('', 'v1', 'namespaces');
   const tools: WriteTools = {
     namespaces,
     leases: server.leases,
-    context: { world: server.world, isDryRun: false, userName: 'system:apiserver' },
+    context: { world: server.world, isDryRun: false, userName: 'system:apiserver', writer: ownWriter },
   };
   for (const name of systemNamespaces) {
     const object: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };

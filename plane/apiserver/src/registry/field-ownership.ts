@@ -1,0 +1,94 @@
+// Walk 2a/10: who owns which field of what was applied is settled here, between defaulting and validation.
+import {
+  applyPatch,
+  builtInTypes,
+  deepEqual,
+  type FieldManagerOptions,
+  type FieldTypes,
+  trackUpdate,
+  typesOfResource,
+} from '@castellan/machinery';
+import { isSchema } from '../crd/custom-strategy.js';
+import { type ApiObject, asApiObject, list, record, without } from '../json.js';
+import { hasSubresource, type ResourceDefinition } from './resource.js';
+import { timestamp, type WriteContext } from './strategy.js';
+
+/** What of a write concerns the owners of fields. */
+interface OwnedWrite {
+  /** The object before; `undefined` for a create. */
+  readonly current?: ApiObject | undefined;
+  /** '' for the object itself. */
+  readonly subresource: string;
+}
+
+/** `next` with the field owners that a create, an update or a patch leaves behind. An apply has settled them already. */
+export function withOwners(
+  definition: ResourceDefinition,
+  next: ApiObject,
+  { current, subresource }: OwnedWrite,
+  context: WriteContext,
+): ApiObject {
+  if (context.writer.operation === 'Apply') return next;
+  return asApiObject(trackUpdate(current, next, managerOptions(definition, next, subresource, context)));
+}
+
+/** Server-side apply of `applied` to `current`, which is `undefined` where the apply creates the object. */
+export function withApplied(
+  definition: ResourceDefinition,
+  applied: ApiObject,
+  { current, subresource, isForced }: OwnedWrite & { readonly isForced: boolean },
+  context: WriteContext,
+): ApiObject {
+  const options = managerOptions(definition, applied, subresource, context);
+  return asApiObject(applyPatch(current, applied, { ...options, force: isForced }));
+}
+
+/** `next` as it is, or `current` where the two differ in nothing but when somebody last wrote. */
+export function withoutIdleTimes(next: ApiObject, current: ApiObject): ApiObject {
+  const { managedFields } = current.metadata;
+  if (managedFields === undefined || !deepEqual(timeless(next), timeless(current))) return next;
+  return { ...next, metadata: { ...next.metadata, managedFields } };
+}
+
+function timeless(object: ApiObject) {
+  const { managedFields, resourceVersion: _, ...metadata } = object.metadata;
+  const owners = list(managedFields).map((entry) => without(record(entry), 'time'));
+  return { ...object, metadata: { ...metadata, managedFields: owners } };
+}
+
+function managerOptions(
+  definition: ResourceDefinition,
+  object: ApiObject,
+  subresource: string,
+  { world, writer }: WriteContext,
+): FieldManagerOptions {
+  return {
+    manager: writer.manager,
+    subresource,
+    now: timestamp(world),
+    types: fieldTypesOf(definition),
+    ignoredFields: ignoredFields(definition, object, subresource),
+  };
+}
+
+const typesByDefinition = new WeakMap<ResourceDefinition, FieldTypes>();
+
+function fieldTypesOf(definition: ResourceDefinition): FieldTypes {
+  const { isCustom, schema } = definition;
+  if (!isCustom || !isSchema(schema)) return builtInTypes;
+  const known = typesByDefinition.get(definition);
+  if (known !== undefined) return known;
+  const types = typesOfResource(schema);
+  typesByDefinition.set(definition, types);
+  return types;
+}
+
+const onlyStatus: readonly (readonly string[])[] = [['status']];
+const nothing: readonly (readonly string[])[] = [];
+
+/** A write of the object says nothing of its status where that is a subresource, and one of the status nothing else. */
+function ignoredFields(definition: ResourceDefinition, object: ApiObject, subresource: string) {
+  if (subresource !== 'status') return hasSubresource(definition, 'status') ? onlyStatus : nothing;
+  const others = Object.keys(object).filter((field) => !['apiVersion', 'kind', 'metadata', 'status'].includes(field));
+  return others.map((field) => [field]);
+}

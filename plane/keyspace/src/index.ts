@@ -1,3 +1,4 @@
+export { type CompactionOptions, compactPeriodically } from './compaction.js';
 export type { AppendableFile, KeyspaceFileSystem, ReadableFile } from './disk/file-system.js';
 export type { KeyspaceNotice } from './disk/load.js';
 export type { LogLimits } from './disk/rewriter.js';

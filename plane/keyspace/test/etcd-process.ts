@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,11 +17,13 @@ export class EtcdProcess {
   #child: ChildProcess | undefined;
   #output = '';
 
-  private constructor(directory: string, clientPort: number, peerPort: number) {
+  private constructor(directory: string, [clientPort, peerPort]: readonly number[], withTls: boolean) {
     this.endpoint = `127.0.0.1:${clientPort}`;
     this.#directory = directory;
-    const [clientUrl, peerUrl] = [`http://${this.endpoint}`, `http://127.0.0.1:${peerPort}`];
+    const clientUrl = `${withTls ? 'https' : 'http'}://${this.endpoint}`;
+    const peerUrl = `http://127.0.0.1:${peerPort}`;
     this.#arguments = [
+      ...(withTls ? ['--auto-tls'] : []),
       ...['--name', 'one', '--data-dir', join(directory, 'data'), '--logger', 'zap', '--log-level', 'error'],
       ...['--listen-client-urls', clientUrl, '--advertise-client-urls', clientUrl],
       ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
@@ -29,10 +31,10 @@ export class EtcdProcess {
     ];
   }
 
-  static async start(): Promise<EtcdProcess> {
+  /** With TLS, etcd makes itself a certificate: `certificate()`. */
+  static async start({ withTls = false } = {}): Promise<EtcdProcess> {
     const directory = await mkdtemp(join(tmpdir(), 'castellan-etcd-'));
-    const [clientPort, peerPort] = await freePorts(2);
-    const etcd = new EtcdProcess(directory, clientPort ?? 0, peerPort ?? 0);
+    const etcd = new EtcdProcess(directory, await freePorts(2), withTls);
     await etcd.start();
     return etcd;
   }
@@ -66,6 +68,11 @@ export class EtcdProcess {
     this.#child?.kill(signal);
   }
 
+  /** Signed by itself, so that it is its own authority. */
+  certificate(): Promise<string> {
+    return readFile(join(this.#directory, 'data/fixtures/client/cert.pem'), 'utf8');
+  }
+
   async forgetData(): Promise<void> {
     await rm(join(this.#directory, 'data'), { recursive: true });
   }
@@ -77,7 +84,7 @@ export class EtcdProcess {
 }
 
 /** Ports that nobody listens on now. */
-export async function freePorts(count: number): Promise<readonly number[]> {
+async function freePorts(count: number): Promise<readonly number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
   const ports: number[] = [];
   for (const server of servers) {

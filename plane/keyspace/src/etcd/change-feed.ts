@@ -33,7 +33,7 @@ export class ChangeFeed {
   /** Everything up to here was handed over. */
   #position: Revision;
   #waiting: { readonly revision: Revision; readonly resolve: () => void }[] = [];
-  #running: Promise<void> | undefined;
+  #running: Promise<void> = Promise.resolve();
 
   constructor(start: Revision, options: ChangeFeedOptions) {
     this.#options = options;
@@ -80,11 +80,11 @@ export class ChangeFeed {
     return this.#hub.open(range, after, watcher, { events: history, revision: this.#position });
   }
 
-  /** Ends every watch, without an error. */
-  async close(): Promise<void> {
+  /** Ends every watch, without an error. Resolves when nothing of the feed is under way, which ends with the cluster. */
+  close(): Promise<void> {
     this.#closing.abort();
-    await this.#running;
     this.#hub.endAll();
+    return this.#running;
   }
 
   async #run(): Promise<void> {

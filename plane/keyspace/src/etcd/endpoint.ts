@@ -18,7 +18,6 @@ const channelOptions = {
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5_000,
   'grpc.initial_reconnect_backoff_ms': 100,
-  'grpc.min_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1_000,
   // What is repeated is decided by us, because a write must not be.
   'grpc.enable_retries': 0,

@@ -201,8 +201,9 @@ class EtcdKeyspace implements Keyspace {
     await Promise.allSettled(this.#writesUnderWay);
     // When etcd is gone, watches end without them; they are told nothing then that is not so.
     await this.#feed.reach(this.#lastWritten, lastEventsDeadlineMs).catch(() => undefined);
-    await this.#feed.close();
+    const feedClosed = this.#feed.close();
     this.#cluster.close();
+    await feedClosed;
   }
 
   async #write<Result>(write: () => Promise<Result>): Promise<Result> {

@@ -37,7 +37,7 @@ const noLeader = 'etcdserver: no leader';
 
 const nextSteps: readonly (readonly [RegExp, string])[] = [
   [/space exceeded/, 'compact and defragment it, or raise --quota-backend-bytes, then `etcdctl alarm disarm`'],
-  [/too large/, 'make the object smaller, or raise --max-request-bytes of etcd'],
+  [/too large|larger than max/, 'make the object smaller, or raise --max-request-bytes of etcd'],
   [
     /permission denied|authentication|auth token|user name/,
     'give access with a client certificate of a user with a role',

@@ -3,9 +3,11 @@ import { badRequest, unsupportedBody } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, type JsonRecord, record, text } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ApiRequest } from '../server/http.js';
+import { protobufType, readProtobuf } from './protobuf-body.js';
 
 /** kube-apiserver's limit for a request's body. */
-const maxBodyBytes = 3 * 1024 * 1024;
+export const maxBodyBytes = 3 * 1024 * 1024;
+const readableTypes = ['application/json', 'application/yaml'];
 
 /** An object of a request with the problems of its text that strict clients want to hear of. */
 export interface DecodedBody {
@@ -29,9 +31,17 @@ export async function readText(request: ApiRequest): Promise<string> {
 /** The object in the body, of the kind that the URL names; without kind and apiVersion it gets those of the URL. */
 export async function readObject(request: ApiRequest, expected: Expected): Promise<DecodedBody> {
   const mediaType = mediaTypeOf(request);
+  if (mediaType === protobufType) return { object: await protobufObject(request, expected), problems: [] };
   const body = await readText(request);
   const { value, problems } = await parseBody(body, mediaType, expected.kind);
   return { object: asObjectOf(expected, value, body), problems };
+}
+
+async function protobufObject(request: ApiRequest, expected: Expected): Promise<ApiObject> {
+  const { typeNameOf } = await import('../types/field-types.js');
+  const value = await readProtobuf(await request.body(maxBodyBytes), typeNameOf(expected));
+  if (value === undefined) throw unsupportedBody(readableTypes);
+  return asObjectOf(expected, value, '');
 }
 
 /** A parsed body as an object of the kind that the URL names, its metadata of the right types. */
@@ -81,7 +91,7 @@ async function parseBody(
     case 'application/yaml':
       return parseYaml(body, kind);
     default:
-      throw unsupportedBody(['application/json', 'application/yaml']);
+      throw unsupportedBody([...readableTypes, protobufType]);
   }
 }
 

@@ -2,7 +2,8 @@ import { badRequest } from '../errors.js';
 import { count, isRecord, type JsonRecord, list, record, text } from '../json.js';
 import type { DeleteOptions } from '../registry/delete.js';
 import type { ApiRequest } from '../server/http.js';
-import { mediaTypeOf, readText } from './body.js';
+import { maxBodyBytes, mediaTypeOf, readText } from './body.js';
+import { protobufType, readProtobuf } from './protobuf-body.js';
 
 const policies = ['Background', 'Foreground', 'Orphan'];
 
@@ -10,8 +11,7 @@ const policies = ['Background', 'Foreground', 'Orphan'];
 export async function readDeleteOptions(
   request: ApiRequest,
 ): Promise<{ readonly options: DeleteOptions; readonly isDryRun: boolean }> {
-  const body = await readText(request);
-  const sent = body === '' ? fromQuery(request.query) : record(await parsed(body, mediaTypeOf(request)));
+  const sent = await readSent(request);
   const grace = count(sent.gracePeriodSeconds);
   const policy = text(sent.propagationPolicy) ?? legacyPolicy(sent.orphanDependents);
   if (policy !== undefined && !policies.includes(policy)) {
@@ -29,6 +29,15 @@ export async function readDeleteOptions(
     },
   };
   return { options, isDryRun: list(sent.dryRun).includes('All') };
+}
+
+async function readSent(request: ApiRequest): Promise<JsonRecord> {
+  if (mediaTypeOf(request) === protobufType) {
+    const body = await request.body(maxBodyBytes);
+    if (body.length > 0) return record(await readProtobuf(body, 'meta/v1.DeleteOptions'));
+  }
+  const body = await readText(request);
+  return body === '' ? fromQuery(request.query) : record(await parsed(body, mediaTypeOf(request)));
 }
 
 function fromQuery(query: URLSearchParams): JsonRecord {

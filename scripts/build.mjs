@@ -1,7 +1,7 @@
 // Builds everything: each package's dist (tsc -b), then the command line program as one bundle in dist/.
 //   node scripts/build.mjs
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { fail, filesOf, packageFolders, read, root, run, tool } from './repository.mjs';
@@ -42,12 +42,12 @@ export function isBuilt() {
  */
 async function bundle() {
   const { build: esbuild } = await import('esbuild');
-  rmSync(bundleFolder, { recursive: true, force: true });
-  mkdirSync(bundleFolder, { recursive: true });
+  const fresh = `${bundleFolder}.new`;
+  rmSync(fresh, { recursive: true, force: true });
   await esbuild({
     absWorkingDir: root,
     entryPoints: [entry],
-    outdir: bundleFolder,
+    outdir: fresh,
     entryNames: '[name]',
     chunkNames: 'chunks/[name]-[hash]',
     bundle: true,
@@ -64,6 +64,9 @@ async function bundle() {
     // CommonJS packages among the dependencies ask for Node's modules with require().
     banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);" },
   });
+  // In one step, so that a program which starts meanwhile finds the old bundle or the new one.
+  rmSync(bundleFolder, { recursive: true, force: true });
+  renameSync(fresh, bundleFolder);
 }
 
 function fingerprintOfSources() {

@@ -33,14 +33,18 @@ export function withOwners(
 }
 
 /** Server-side apply of `applied` to `current`, which is `undefined` where the apply creates the object. */
-export function withApplied(
+export async function withApplied(
   definition: ResourceDefinition,
   applied: ApiObject,
   { current, subresource, isForced }: OwnedWrite & { readonly isForced: boolean },
   context: WriteContext,
-): ApiObject {
+): Promise<ApiObject> {
   const options = managerOptions(definition, applied, subresource, context);
-  return asApiObject(applyPatch(current, applied, { ...options, force: isForced }));
+  // An apply must fit its kind's types exactly. Their tables are loaded with the first one.
+  const types = definition.isCustom
+    ? options.types
+    : (await import('../types/apply-types.js')).applyTypesOf(definition);
+  return asApiObject(applyPatch(current, applied, { ...options, types, force: isForced }));
 }
 
 /** `next` as it is, or `current` where the two differ in nothing but when somebody last wrote. */

@@ -91,7 +91,7 @@ export interface UpdateRequest {
   /** The new object, made of the one that is there; called again when another writer was faster. */
   change(current: ApiObject): ApiObject | Promise<ApiObject>;
   /** The object to create where there is none; absent where that is not allowed. */
-  createInstead?(): ApiObject;
+  createInstead?(): ApiObject | Promise<ApiObject>;
   /** PUT of a kind that insists on a resourceVersion. */
   readonly isReplacement: boolean;
 }
@@ -125,7 +125,7 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
 }
 
 async function createInstead(resource: Resource, request: UpdateRequest, tools: WriteTools): Promise<Written> {
-  const object = request.createInstead?.();
+  const object = await request.createInstead?.();
   if (object === undefined) throw notFound(resource.definition, request.name);
   return { object: await createObject(resource, request.namespace, object, tools), isCreated: true };
 }
@@ -141,7 +141,8 @@ function assertSameVersion(
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
   }
   assertNamespace(sent, request.namespace);
-  if (uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
+  // A patch of another uid is told below that the field is immutable.
+  if (request.isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
     const problem = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`;
     throw conflict(definition, request.name, problem);
   }

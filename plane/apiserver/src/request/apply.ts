@@ -6,6 +6,7 @@ import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import { updateObject } from '../registry/write.js';
 import { readText } from './body.js';
+import { checkFields } from './field-validation.js';
 import { renderObject } from './render.js';
 import type { ResourceExchange } from './resource-handler.js';
 import { isForced } from './write-options.js';
@@ -16,8 +17,11 @@ export async function serveApply(exchange: ResourceExchange): Promise<void> {
   const { definition } = resource;
   const { namespace, name = '', subresource } = info;
   const applied = await readApplied(await readText(request), definition, name);
-  const apply = (current: ApiObject | undefined) =>
-    withApplied(definition, applied, { current, subresource, isForced: isForced(request) }, tools.context);
+  const apply = async (current: ApiObject | undefined) => {
+    const ownership = { current, subresource, isForced: isForced(request) };
+    const object = await withApplied(definition, applied, ownership, tools.context);
+    return checkFields(definition, object, { problems: [], query: request.query, reply });
+  };
   const create = () => {
     const { uid } = applied.metadata;
     if (uid === undefined || uid === '') return apply(undefined);

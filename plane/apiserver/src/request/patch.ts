@@ -4,7 +4,7 @@ import { type ApiObject, asApiObject, isRecord, record } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import { mediaTypeOf, readText } from './body.js';
-import { checkFields } from './field-validation.js';
+import { checkFields, type FieldsOwner } from './field-validation.js';
 import type { ResourceExchange } from './resource-handler.js';
 
 type PatchFunction = (document: ApiObject, patch: unknown) => unknown;
@@ -20,14 +20,14 @@ const patchTypes: Readonly<Record<string, PatchFunction>> = {
  */
 export async function readPatch(
   { request, reply }: ResourceExchange,
-  definition: Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'isCustom' | 'prune'>,
-): Promise<(current: ApiObject) => ApiObject> {
+  definition: FieldsOwner,
+): Promise<(current: ApiObject) => Promise<ApiObject>> {
   const type = mediaTypeOf(request);
   const types = patchTypesOf(definition);
   const apply = Object.hasOwn(types, type) ? types[type] : undefined;
   if (apply === undefined) throw unsupportedBody(Object.keys(types));
   const patch = parsePatch(await readText(request));
-  return (current) => {
+  return async (current) => {
     const patched = apply(current, patch);
     if (!isRecord(patched)) throw badRequest(`the patch leaves no ${definition.kind}`);
     const object = asApiObject(patched);

@@ -123,7 +123,7 @@ async function serveCreate(exchange: ResourceExchange): Promise<void> {
   if (info.name !== undefined) throw methodNotAllowed();
   if (resource.definition.isNamespaced && info.namespace === undefined) throw methodNotAllowed();
   const { object, problems } = await readObject(request, resource.definition);
-  const sent = checkFields(resource.definition, object, { problems, query: request.query, reply });
+  const sent = await checkFields(resource.definition, object, { problems, query: request.query, reply });
   const created = await createObject(resource, info.namespace, sent, tools);
   await reply.object(201, renderObject(resource.definition, created, render), render.representation);
 }
@@ -141,7 +141,7 @@ async function serveUpdate(exchange: ResourceExchange): Promise<void> {
     return;
   }
   const { object, problems } = await readObject(request, definition);
-  const sent = checkFields(definition, object, { problems, query: request.query, reply });
+  const sent = await checkFields(definition, object, { problems, query: request.query, reply });
   const written = await updateObject(
     resource,
     {

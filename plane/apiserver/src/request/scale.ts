@@ -39,15 +39,17 @@ export async function serveScale(exchange: ResourceExchange): Promise<void> {
     resource,
     {
       ...target,
-      change: (current) =>
-        withReplicas(current, change(scaleOf(current, paths)), { ...resource.definition, scale: paths }),
+      change: async (current) =>
+        withReplicas(current, await change(scaleOf(current, paths)), { ...resource.definition, scale: paths }),
     },
     tools,
   );
   await reply.object(200, scaleOf(object, paths), render.representation);
 }
 
-async function replacement({ request }: ResourceExchange): Promise<(scale: ApiObject) => ApiObject> {
+async function replacement({
+  request,
+}: ResourceExchange): Promise<(scale: ApiObject) => ApiObject | Promise<ApiObject>> {
   if (request.method !== 'PUT') throw methodNotAllowed();
   const { object } = await readObject(request, scaleKind);
   return () => object;

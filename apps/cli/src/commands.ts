@@ -42,7 +42,8 @@ export const commands: readonly CommandDefinition[] = [
       port,
       {
         flags: '--storage <WHERE>',
-        description: 'embedded, or etcd://HOST:PORT to keep the objects in an etcd cluster (default: embedded)',
+        description:
+          'embedded, or etcd://HOST:PORT[,HOST:PORT…] to keep the objects in an etcd cluster (default: embedded)',
       },
       { flags: '--detach', description: 'return when the API server is ready; the plane goes on in the background' },
       operators,

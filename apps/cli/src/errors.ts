@@ -102,8 +102,8 @@ export const errorTable = {
   },
   STORAGE_NOT_AVAILABLE: {
     exitCode: exitCodes.precondition,
-    summary: '`--storage etcd://…` is not available in this version.',
-    next: 'leave `--storage` out: the embedded keyspace needs nothing else',
+    summary: 'The etcd cluster that `--storage` names does not answer, or refuses to. The message says why.',
+    next: 'check with `etcdctl --endpoints HOST:PORT endpoint health`; without `--storage` nothing else is needed',
   },
   MACHINE_NOT_READY: {
     exitCode: exitCodes.precondition,

@@ -112,10 +112,7 @@ test('a data directory that cannot be one is named, in the foreground and detach
 test('what this version does not have is refused before anything is started', async () => {
   await withDataDirectory(async (directory) => {
     const up = (...args: readonly string[]) => ['up', ...args, '--data-dir', directory];
-    assert.match(
-      (await expectExit(7, up('--storage', 'etcd://127.0.0.1:2379'))).stderr,
-      /not available in this version/,
-    );
+    assert.match((await expectExit(2, up('--storage', 'etcd://127.0.0.1'))).stderr, /"127\.0\.0\.1" is not HOST:PORT/);
     assert.match((await expectExit(2, up('--storage', 'floppy'))).stderr, /neither "embedded" nor etcd/);
     assert.match((await expectExit(2, up('--operators', 'etcd,mysql'))).stderr, /no operator is called "mysql"/);
   });

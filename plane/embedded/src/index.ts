@@ -7,3 +7,4 @@ export {
   removeUserNamespace,
 } from '@castellan/node';
 export { type Phase, type Plane, type PlaneOptions, startPlane } from './plane.js';
+export type { Storage } from './storage.js';

@@ -9,16 +9,19 @@ import {
   type NodeStreams,
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
-import { type Keyspace, openEmbeddedKeyspace } from '@castellan/keyspace';
+import type { Keyspace } from '@castellan/keyspace';
 import type { Log, Operator } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
 import { installCustomResourceDefinitions } from './install.js';
+import { openStorage, type Storage, startCompaction } from './storage.js';
 import { startWorkers, type Workers } from './workers.js';
 
 export interface PlaneOptions {
   /** Everything that must outlive the process: the keyspace, certificates, pods' volumes and sandbox records. */
   readonly dataDirectory: string;
+  /** Where the objects are; embedded unless told. Several planes may share an etcd. */
+  readonly storage?: Storage;
   /** Of the API server on loopback. 0 lets the system choose. */
   readonly port: number;
   readonly world: World;
@@ -72,14 +75,9 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
   try {
     await mkdir(dataDirectory, { recursive: true });
     const addresses = await ensureAddressPlan(dataDirectory);
-    const keyspace = await phase('keyspace', () =>
-      openEmbeddedKeyspace({
-        directory: join(dataDirectory, 'keyspace'),
-        world,
-        onNotice: (notice) => log.warn(notice.message),
-      }),
-    );
+    const keyspace = await phase('keyspace', () => openStorage(options));
     started.push(() => keyspace.close());
+    started.push(startCompaction(keyspace, options));
     const certificates = await phase('certificates', () => planeCertificates(dataDirectory, addresses, world));
     const streams = new LateNodeStreams();
     const server = await phase('API server', () => planeApiServer(options, keyspace, addresses, streams));

@@ -37,6 +37,7 @@ export async function servePlane(
     const operators = await loadOperators(options.operators);
     const starting = startPlane({
       dataDirectory,
+      storage: options.storage,
       port: options.port,
       world,
       log,
@@ -67,6 +68,13 @@ function startFailure(error: unknown, port: number): unknown {
     return new CliError('PORT_IN_USE', `port ${port} of 127.0.0.1 is in use.`, { cause: error });
   }
   const text = error instanceof Error ? error.message : String(error);
+  if (hasCode(error, 'EtcdUnreachable') || hasCode(error, 'EtcdRefused')) {
+    const nextAt = text.lastIndexOf('; ');
+    return new CliError('STORAGE_NOT_AVAILABLE', `The plane did not start: ${text.slice(0, nextAt)}.`, {
+      cause: error,
+      next: text.slice(nextAt + 2),
+    });
+  }
   const [what = text, next] = text.split(/;? [Nn]ext: /);
   return new CliError('START_FAILED', `The plane did not start: ${what}`, {
     cause: error,

@@ -1,3 +1,4 @@
+import type { Storage } from '@castellan/embedded';
 import type { Context, Options } from '../context.js';
 import { CliError } from '../errors.js';
 import { parseOperators } from './operators.js';
@@ -9,30 +10,43 @@ export interface UpOptions {
   readonly operators: readonly string[];
   readonly hasNode: boolean;
   readonly isDetached: boolean;
+  readonly storage: Storage;
   /** A pipe to tell the process that started this one how far it is; see detach.ts. */
   readonly announceTo: number | undefined;
 }
 
 export function parseUpOptions(options: Options): UpOptions {
-  const { storage } = options;
-  if (typeof storage === 'string' && storage !== 'embedded') refuseStorage(storage);
   return {
     port: typeof options.port === 'number' ? options.port : defaultPort,
     operators: parseOperators(typeof options.operators === 'string' ? options.operators : undefined),
     hasNode: options.node !== false,
     isDetached: options.detach === true,
+    storage: parseStorage(typeof options.storage === 'string' ? options.storage : 'embedded'),
     announceTo: typeof options.announceTo === 'string' ? Number(options.announceTo) : undefined,
   };
 }
 
-function refuseStorage(storage: string): never {
-  if (storage.startsWith('etcd://')) {
-    throw new CliError(
-      'STORAGE_NOT_AVAILABLE',
-      `--storage ${storage}: keeping the objects in an etcd cluster is not available in this version.`,
-    );
-  }
-  throw new CliError('USAGE', `--storage ${storage}: this is neither "embedded" nor etcd://HOST:PORT.`);
+function parseStorage(text: string): Storage {
+  if (text === 'embedded') return { type: 'embedded' };
+  const [, list] = /^etcd:\/\/(.*)$/.exec(text) ?? [];
+  if (list === undefined) throw new CliError('USAGE', `--storage ${text}: ${neither}`);
+  const endpoints = list.split(',');
+  const wrong = endpoints.find((endpoint) => !isHostAndPort(endpoint));
+  if (wrong !== undefined) throw new CliError('USAGE', `--storage ${text}: "${wrong}" is not HOST:PORT.`);
+  return { type: 'etcd', endpoints };
+}
+
+const neither = 'this is neither "embedded" nor etcd://HOST:PORT[,HOST:PORT…].';
+
+/** IPv6 addresses are in brackets. */
+function isHostAndPort(text: string): boolean {
+  const [, port] = /^(?:[^\s:/@[\]]+|\[[0-9a-fA-F:.]+\]):(\d{1,5})$/.exec(text) ?? [];
+  return port !== undefined && Number(port) > 0 && Number(port) < 65_536;
+}
+
+/** As the option is written. */
+export function formatStorage(storage: Storage): string {
+  return storage.type === 'embedded' ? storage.type : `etcd://${storage.endpoints.join(',')}`;
 }
 
 /** Only root may make networks for pods; an ordinary user is root in a user namespace of their own. */

@@ -15,15 +15,18 @@ const all = message({
 });
 
 const inners = fc.record({ number: fc.maxSafeNat(), text: fc.string({ unit: 'grapheme' }) }, { noNullPrototype: true });
-const values = fc.record({
-  number: fc.maxSafeNat(),
-  large: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-  flag: fc.boolean(),
-  raw: fc.uint8Array().map((raw) => Buffer.from(raw)),
-  text: fc.string({ unit: 'grapheme' }),
-  one: fc.option(inners, { nil: undefined }),
-  many: fc.array(inners),
-});
+const values = fc.record(
+  {
+    number: fc.maxSafeNat(),
+    large: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    flag: fc.boolean(),
+    raw: fc.uint8Array().map((raw) => Buffer.from(raw)),
+    text: fc.string({ unit: 'grapheme' }),
+    one: fc.option(inners, { nil: undefined }),
+    many: fc.array(inners),
+  },
+  { noNullPrototype: true },
+);
 
 test('what is written is read', () => {
   fc.assert(fc.property(values, (value) => assert.deepEqual(all.decode(all.encode(value)), value)));

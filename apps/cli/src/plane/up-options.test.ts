@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { CliError } from '../errors.js';
+import { formatStorage, parseUpOptions } from './up-options.js';
+
+test('--storage is the embedded keyspace, or an etcd with its endpoints', () => {
+  assert.deepEqual(parseUpOptions({}).storage, { type: 'embedded' });
+  for (const storage of ['embedded', 'etcd://127.0.0.1:2379', 'etcd://etcd-0.etcd:2379,[fd00::1]:2379']) {
+    assert.equal(formatStorage(parseUpOptions({ storage }).storage), storage);
+  }
+  const { storage } = parseUpOptions({ storage: 'etcd://one:2379,two:2380' });
+  assert.deepEqual(storage, { type: 'etcd', endpoints: ['one:2379', 'two:2380'] });
+});
+
+test('--storage that is neither is refused with the part that is wrong', () => {
+  const wrong = [
+    ['floppy', /neither "embedded" nor etcd/],
+    ['http://127.0.0.1:2379', /neither "embedded" nor etcd/],
+    ['etcd://', /"" is not HOST:PORT/],
+    ['etcd://one:2379,two', /"two" is not HOST:PORT/],
+    ['etcd://one:2379/registry', /"one:2379\/registry" is not HOST:PORT/],
+    ['etcd://one:0', /"one:0" is not HOST:PORT/],
+    ['etcd://one:65536', /"one:65536" is not HOST:PORT/],
+    ['etcd://user:password@one:2379', /is not HOST:PORT/],
+  ] as const;
+  for (const [storage, says] of wrong) {
+    assert.throws(
+      () => parseUpOptions({ storage }),
+      (error) => error instanceof CliError && error.code === 'USAGE' && says.test(error.message),
+      storage,
+    );
+  }
+});

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { waitFor } from '@castellan/world';
+import { run, world } from './plane-process.js';
+
+/** For `skip` of a test: why it cannot run, when the machine has no etcd of its own. */
+export const etcdMissing: string | false =
+  spawnSync('etcd', ['--version']).status === 0 ? false : 'etcd is not on PATH (Debian: apt-get install etcd-server)';
+
+/** An etcd that is not of a plane: where planes keep their objects. On loopback, in a directory of its own. */
+export class RealEtcd {
+  /** HOST:PORT */
+  readonly endpoint: string;
+  readonly #directory: string;
+  readonly #peer: string;
+  #child: ChildProcess | undefined;
+
+  private constructor(directory: string, clientPort: number, peerPort: number) {
+    this.#directory = directory;
+    this.endpoint = `127.0.0.1:${clientPort}`;
+    this.#peer = `http://127.0.0.1:${peerPort}`;
+  }
+
+  static async start(): Promise<RealEtcd> {
+    const directory = await mkdtemp(join(tmpdir(), 'castellan-storage-'));
+    const etcd = new RealEtcd(directory, await freePort(), await freePort());
+    await etcd.start();
+    return etcd;
+  }
+
+  async start(): Promise<void> {
+    const client = `http://${this.endpoint}`;
+    const child = spawn(
+      'etcd',
+      [
+        ...[
+          '--name',
+          'storage',
+          '--data-dir',
+          join(this.#directory, 'data'),
+          '--logger',
+          'zap',
+          '--log-level',
+          'error',
+        ],
+        ...['--listen-client-urls', client, '--advertise-client-urls', client],
+        ...['--listen-peer-urls', this.#peer, '--initial-advertise-peer-urls', this.#peer],
+        ...['--initial-cluster', `storage=${this.#peer}`],
+      ],
+      { stdio: 'ignore' },
+    );
+    this.#child = child;
+    await waitFor(
+      world,
+      async () => child.exitCode !== null || (await this.etcdctl(['endpoint', 'health'])).code === 0,
+      {
+        what: `etcd to serve ${this.endpoint}`,
+        deadlineMs: 20_000,
+      },
+    );
+    if (child.exitCode !== null) throw new Error(`etcd ended with status ${child.exitCode} at its start`);
+  }
+
+  etcdctl(args: readonly string[]): ReturnType<typeof run> {
+    return run('etcdctl', ['--endpoints', this.endpoint, ...args], { env: { ETCDCTL_API: '3' } });
+  }
+
+  /** As a power cut would. */
+  async kill(): Promise<void> {
+    const child = this.#child;
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.kill('SIGKILL');
+    await ended;
+  }
+
+  async remove(): Promise<void> {
+    await this.kill();
+    await rm(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** One that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

@@ -73,9 +73,9 @@ export function invalidError(
   const messages = [...new Set(errors.map(formatFieldError))];
   const what = messages.length > 1 ? `[${messages.join(', ')}]` : messages.join('');
   return StatusError.of('Invalid', `${kind} ${JSON.stringify(name)} is invalid${what === '' ? '' : `: ${what}`}`, {
-    name,
+    ...(name === '' ? {} : { name }),
     ...(type.group === '' ? {} : { group: type.group }),
-    kind: type.kind,
+    ...(type.kind === '' ? {} : { kind: type.kind }),
     causes: errors.map((error) => ({
       reason: fieldErrorTypes[error.type].reason,
       message: error.message,

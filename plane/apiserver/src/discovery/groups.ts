@@ -1,6 +1,6 @@
 import { define } from '../registry/define.js';
 import type { ResourceDefinition } from '../registry/resource.js';
-import { reviewKinds } from '../request/reviews.js';
+import { reviewKinds } from '../request/review-kinds.js';
 
 export interface ApiGroup {
   readonly name: string;
@@ -31,9 +31,7 @@ export function groupsOf(definitions: readonly ResourceDefinition[]): readonly A
   }));
 }
 
-const reviewDefinitions = reviewKinds.map(({ group, version, plural, kind }) =>
-  define({ group, version, plural, kind, isNamespaced: false, verbs: ['create'] }),
-);
+const reviewDefinitions = reviewKinds.map((kind) => define({ ...kind, verbs: ['create'] }));
 
 function byName(left: ResourceDefinition, right: ResourceDefinition): number {
   return left.plural < right.plural ? -1 : 1;

@@ -1,3 +1,4 @@
+import { rbacKinds } from '../authorization/rbac-kinds.js';
 import { columnsOf } from '../printers/built-in-columns.js';
 import { endpointSliceStrategy, endpointsStrategy } from '../strategies/endpoints.js';
 import { eventConversion } from '../strategies/event.js';
@@ -127,6 +128,15 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       plural: 'serviceaccounts',
       isNamespaced: true,
       shortNames: ['sa'],
+      subresources: [
+        {
+          name: 'token',
+          kind: 'TokenRequest',
+          group: 'authentication.k8s.io',
+          version: 'v1',
+          verbs: ['create'],
+        },
+      ],
       returnsDeleted: true,
       columns: columnsOf.serviceaccounts,
     }),
@@ -218,5 +228,6 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       strategy: strategies.customResourceDefinition,
       columns: columnsOf.customresourcedefinitions,
     }),
+    ...rbacKinds,
   ];
 }

@@ -8,6 +8,7 @@ import type { EventLeases } from '../storage/event-leases.js';
 import { storageKey } from '../storage/keys.js';
 import type { Change } from '../storage/object-storage.js';
 import { admitToNamespace } from './admission.js';
+import type { Admission } from './admission-control.js';
 import { isGone } from './delete.js';
 import { withOwners, withoutIdleTimes } from './field-ownership.js';
 import { withGeneration } from './generation.js';
@@ -20,6 +21,8 @@ export interface WriteTools {
   readonly namespaces: Resource;
   readonly leases: EventLeases;
   readonly context: WriteContext;
+  /** Absent: the server writes for itself. */
+  readonly admission?: Admission;
 }
 
 export interface Written {
@@ -51,14 +54,16 @@ async function createOnce(
   { definition, store }: Resource,
   namespace: string | undefined,
   sent: ApiObject,
-  { context, leases }: WriteTools,
+  { context, leases, admission }: WriteTools,
 ): Promise<{ readonly isStored: boolean; readonly object: ApiObject }> {
   const { strategy } = definition;
   const statusless = hasSubresource(definition, 'status') ? withoutStatus(sent) : sent;
   const metadata = initialMetadata(definition, sent, { namespace, world: context.world });
   const initial: ApiObject = { ...statusless, metadata };
   const name = metadata.name ?? '';
-  const defaulted = strategy.withDefaults?.(initial) ?? initial;
+  const sentWhole = strategy.withDefaults?.(initial) ?? initial;
+  const place = { definition, operation: 'CREATE', subresource: '', namespace, name } as const;
+  const defaulted = (await admission?.mutate({ ...place, object: sentWhole })) ?? sentWhole;
   throwIfInvalid(definition.kind, definition.group, name, [
     ...validateMetadata(definition, defaulted),
     ...(strategy.validate?.(defaulted) ?? []),
@@ -70,8 +75,9 @@ async function createOnce(
   const owned = withOwners(definition, defaulted, { subresource: '' }, context);
   const prepared = (await strategy.prepareForCreate?.(owned, context)) ?? owned;
   const stored = definition.toStorage?.(prepared) ?? prepared;
-  if (context.isDryRun) return { isStored: true, object: stored };
   try {
+    await admission?.validate({ ...place, object: prepared });
+    if (context.isDryRun) return { isStored: true, object: stored };
     const ttl = definition.timeToLiveSeconds;
     const written = await store.storage.create(key, stored, ttl === undefined ? undefined : await leases.lease(ttl));
     if (written !== undefined) return { isStored: true, object: written };
@@ -107,7 +113,7 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
     const current = present(definition, stored);
     const sent = await request.change(current);
     assertSameVersion(resource, request, sent, current);
-    const next = withoutIdleTimes(await nextObject(resource, request, { sent, current }, tools.context), current);
+    const next = withoutIdleTimes(await nextObject(resource, request, { sent, current }, tools), current);
     const object = definition.toStorage?.(next) ?? next;
     return isGone(definition, next) ? { type: 'delete', object } : { type: 'put', object };
   };
@@ -127,6 +133,7 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
 async function createInstead(resource: Resource, request: UpdateRequest, tools: WriteTools): Promise<Written> {
   const object = await request.createInstead?.();
   if (object === undefined) throw notFound(resource.definition, request.name);
+  await tools.admission?.assertMayCreate();
   return { object: await createObject(resource, request.namespace, object, tools), isCreated: true };
 }
 
@@ -161,22 +168,27 @@ async function nextObject(
   { definition }: Resource,
   request: UpdateRequest,
   { sent, current }: { readonly sent: ApiObject; readonly current: ApiObject },
-  context: WriteContext,
+  { context, admission }: WriteTools,
 ): Promise<ApiObject> {
   const { strategy } = definition;
+  const { namespace, name, subresource } = request;
+  const place = { definition, operation: 'UPDATE', subresource, namespace, name, current } as const;
   const metadata = { ...updatedMetadata(sent, current), name: request.name };
   if (request.subresource === 'status') {
     // Metadata of the stored object holds, but for what controllers keep beside their status.
     const kept = { ...current, metadata: { ...current.metadata, ...statusMetadata(sent) } };
-    const written: ApiObject = sent.status === undefined ? withoutStatus(kept) : { ...kept, status: sent.status };
+    const asked: ApiObject = sent.status === undefined ? withoutStatus(kept) : { ...kept, status: sent.status };
+    const written = (await admission?.mutate({ ...place, object: asked })) ?? asked;
     const next = withOwners(definition, written, { current, subresource: 'status' }, context);
     throwIfInvalid(definition.kind, definition.group, request.name, strategy.validateStatus?.(next, current) ?? []);
+    await admission?.validate({ ...place, object: next });
     return next;
   }
   const typed: ApiObject = { ...sent, metadata };
   const withStatus =
     hasSubresource(definition, 'status') && request.subresource === '' ? keepStatus(typed, current) : typed;
-  const defaulted = strategy.withDefaults?.(withStatus) ?? withStatus;
+  const asked = strategy.withDefaults?.(withStatus) ?? withStatus;
+  const defaulted = (await admission?.mutate({ ...place, object: asked })) ?? asked;
   const owned = withOwners(definition, defaulted, { current, subresource: request.subresource }, context);
   const prepared =
     request.subresource === '' ? ((await strategy.prepareForUpdate?.(owned, current, context)) ?? owned) : owned;
@@ -187,6 +199,7 @@ async function nextObject(
     ...(strategy.validate?.(next, current) ?? []),
     ...(request.subresource === '' ? (strategy.validateUpdate?.(next, current) ?? []) : []),
   ]);
+  await admission?.validate({ ...place, object: next });
   return next;
 }
 

@@ -1,11 +1,17 @@
 import type { Keyspace } from '@castellan/keyspace';
 import { StatusError } from '@castellan/machinery';
 import type { World } from '@castellan/world';
+import { authenticate } from '../authentication/authenticate.js';
+import { impersonate } from '../authentication/impersonate.js';
+import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
+import { attributesOf } from '../authorization/attributes.js';
+import type { Authorizer } from '../authorization/authorizer.js';
+import type { BootstrapRoles } from '../authorization/bootstrap.js';
 import type { Registry } from '../registry/registry.js';
 import type { ApiRequest, ResponseWriter, User } from '../server/http.js';
 import type { NodeStreams } from '../server/node-streams.js';
 import type { EventLeases } from '../storage/event-leases.js';
-import { authenticate, authorize } from './authorize.js';
+import { verbOf } from './authorize.js';
 import { plainJson } from './negotiation.js';
 import { servePath } from './paths.js';
 import { Reply, statusOf } from './reply.js';
@@ -18,6 +24,9 @@ export interface Server {
   readonly world: World;
   readonly registry: Registry;
   readonly leases: EventLeases;
+  readonly tokens: ServiceAccountTokens;
+  readonly authorizer: Authorizer;
+  readonly bootstrapRoles: BootstrapRoles;
   readonly nodeStreams?: NodeStreams;
   /** Whether the server's own objects are there: what /readyz says. */
   isReady(): boolean;
@@ -32,13 +41,15 @@ export interface Exchange {
   readonly reply: Reply;
 }
 
-/** authenticate → authorise → route. Every failure becomes a Status; nothing is thrown. */
+/** authenticate → impersonate → authorise → route. Every failure becomes a Status; nothing is thrown. */
 export async function handle(server: Server, request: ApiRequest, writer: ResponseWriter): Promise<void> {
   const reply = new Reply(writer, server.world.random.uuid());
   try {
     const info = parseRequestInfo(request.path);
-    const user = authenticate(request);
-    authorize(user, request, info);
+    const verb = verbOf(request, info);
+    const speaker = await authenticate(request, server.tokens);
+    const user = await impersonate(server.authorizer, speaker, request, { info, verb });
+    await server.authorizer.assert(attributesOf(user, verb, info, request.query));
     const exchange = { request, info, user, reply };
     await (info.type === 'path' ? servePath(server, exchange, info.path) : serveResource(server, exchange, info));
   } catch (error) {

@@ -1,4 +1,6 @@
 import { StatusError } from '@castellan/machinery';
+import { admissionFor } from '../admission/admission-for.js';
+import { rbacGroup } from '../authorization/role-based.js';
 import { methodNotAllowed, unknownResource } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { type DeleteOptions, deletedStatus, deleteObject } from '../registry/delete.js';
@@ -56,15 +58,23 @@ export async function serveResource(server: Server, exchange: Exchange, info: Re
   const isStatus = info.subresource === 'status';
   if (isStatus && !['GET', 'PUT', 'PATCH'].includes(exchange.request.method)) throw methodNotAllowed();
   if (!isCollection && definition.isNamespaced && info.namespace === undefined) throw unknownResource();
-  await serveVerb(server, full, verbOf(exchange.request, info));
+  const verb = verbOf(exchange.request, info);
+  // Whoever looks at roles sees those that every cluster has.
+  if (definition.group === rbacGroup) await server.bootstrapRoles.ready();
+  await serveVerb(server, full, verb);
+  if (definition.kind === 'ClusterRole' && !['get', 'list', 'watch'].includes(verb)) {
+    await server.bootstrapRoles.aggregate();
+  }
 }
 
-function writeTools(server: Server, { request, user }: Exchange): WriteTools {
+function writeTools(server: Server, exchange: Exchange): WriteTools {
+  const { request, user } = exchange;
   const { isDryRun, writer } = readWriteOptions(request);
   return {
     namespaces: server.registry.builtin('', 'v1', 'namespaces'),
     leases: server.leases,
     context: { world: server.world, isDryRun, userName: user.name, writer },
+    ...(request.method === 'GET' ? {} : { admission: admissionFor(server, exchange) }),
   };
 }
 

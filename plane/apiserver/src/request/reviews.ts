@@ -1,49 +1,38 @@
+import { reviewSelf, reviewToken } from '../authentication/identity-reviews.js';
+import { reviewAccess, reviewOwnAccess, reviewOwnRules } from '../authorization/access-reviews.js';
 import { methodNotAllowed } from '../errors.js';
-import { type ApiObject, at } from '../json.js';
-import type { User } from '../server/http.js';
-import { administratorsGroup } from './authorize.js';
+import type { ApiObject } from '../json.js';
 import { readObject } from './body.js';
 import type { Exchange, Server } from './handler.js';
 import type { RequestInfo } from './request-info.js';
+import { reviewKinds } from './review-kinds.js';
 
-/** Kinds that are asked, never stored. */
-export const reviewKinds = [
-  {
-    group: 'authorization.k8s.io',
-    version: 'v1',
-    plural: 'selfsubjectaccessreviews',
-    kind: 'SelfSubjectAccessReview',
-    answer: (object: ApiObject, user: User) => ({ ...object, status: accessOf(user) }),
-  },
-  {
-    group: 'authentication.k8s.io',
-    version: 'v1',
-    plural: 'selfsubjectreviews',
-    kind: 'SelfSubjectReview',
-    answer: (object: ApiObject, user: User) => ({
-      ...object,
-      status: { userInfo: { username: user.name, groups: user.groups } },
-    }),
-  },
-] as const;
+type ReviewPlural = (typeof reviewKinds)[number]['plural'];
+type Review = (server: Server, exchange: Exchange, review: ApiObject) => unknown;
+
+const reviews: Readonly<Record<ReviewPlural, Review>> = {
+  selfsubjectreviews: reviewSelf,
+  tokenreviews: reviewToken,
+  selfsubjectaccessreviews: reviewOwnAccess,
+  subjectaccessreviews: reviewAccess,
+  localsubjectaccessreviews: reviewAccess,
+  selfsubjectrulesreviews: reviewOwnRules,
+};
 
 /** Answers a review; false when the URL is not one. */
 export async function serveReview(
-  _server: Server,
-  { request, user, reply }: Exchange,
+  server: Server,
+  exchange: Exchange,
   info: Extract<RequestInfo, { type: 'resource' }>,
 ): Promise<boolean> {
-  const review = reviewKinds.find(
+  const { request, reply } = exchange;
+  const kind = reviewKinds.find(
     ({ group, version, plural }) => group === info.group && version === info.version && plural === info.plural,
   );
-  if (review === undefined) return false;
-  if (request.method !== 'POST' || info.name !== undefined) throw methodNotAllowed();
-  const { object } = await readObject(request, review);
-  await reply.object(201, review.answer(object, user));
+  if (kind === undefined) return false;
+  const isInPlace = kind.isNamespaced === (info.namespace !== undefined);
+  if (request.method !== 'POST' || info.name !== undefined || !isInPlace) throw methodNotAllowed();
+  const { object } = await readObject(request, kind);
+  await reply.object(201, await reviews[kind.plural](server, exchange, object));
   return true;
-}
-
-function accessOf(user: User) {
-  const allowed = user.groups.includes(administratorsGroup);
-  return allowed ? { allowed } : { allowed, reason: at(user, 'name') ?? '' };
 }

@@ -1,3 +1,4 @@
+import { serveTokenRequest } from '../authentication/token-request.js';
 import { methodNotAllowed } from '../errors.js';
 import { serveBinding } from './binding.js';
 import { serveFinalize } from './finalize.js';
@@ -17,6 +18,8 @@ export function serveSubresource(server: Server, exchange: ResourceExchange): Pr
       return serveLog(server, exchange);
     case 'scale':
       return serveScale(exchange);
+    case 'token':
+      return serveTokenRequest(server, exchange);
     default:
       throw methodNotAllowed();
   }

@@ -1,5 +1,9 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
+import { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
+import { Authorizer } from '../authorization/authorizer.js';
+import { BootstrapRoles } from '../authorization/bootstrap.js';
+import { RoleBasedAccess, rbacGroup } from '../authorization/role-based.js';
 import { DefinitionCleanup } from '../crd/cleanup.js';
 import { customResourceDefinitionStrategy } from '../crd/crd-strategy.js';
 import { CustomResources } from '../crd/custom-resources.js';
@@ -26,6 +30,8 @@ export interface ApiServerOptions {
   /** IPv4 range of the services' addresses; `10.96.0.0/16` by default. The first address is service default/kubernetes. */
   readonly serviceCidr?: string;
   readonly nodeStreams?: NodeStreams;
+  /** PEM of the private key that signs service accounts' tokens; without it they end with the server. */
+  readonly serviceAccountKey?: string;
 }
 
 export interface ApiServer {
@@ -41,6 +47,7 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
+const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local';
 const defaultServiceCidr = '10.96.0.0/16';
 const resumeDelayMs = 1000;
 
@@ -73,12 +80,27 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   registry.serveCustom(custom);
   const context = { world, isDryRun: false, userName: 'system:apiserver', writer: ownWriter };
   const cleanup: DefinitionCleanup = new DefinitionCleanup({ crds, custom, context, log });
+  const leases = new EventLeases(keyspace, world);
+  const rbac = {
+    roles: registry.builtin(rbacGroup, 'v1', 'roles'),
+    roleBindings: registry.builtin(rbacGroup, 'v1', 'rolebindings'),
+    clusterRoles: registry.builtin(rbacGroup, 'v1', 'clusterroles'),
+    clusterRoleBindings: registry.builtin(rbacGroup, 'v1', 'clusterrolebindings'),
+  };
+  const bootstrapRoles = new BootstrapRoles(rbac, {
+    namespaces: registry.builtin('', 'v1', 'namespaces'),
+    leases,
+    context,
+  });
   let isReady = false;
   const server: Server = {
     keyspace,
     world,
     registry,
-    leases: new EventLeases(keyspace, world),
+    leases,
+    tokens: new ServiceAccountTokens({ registry, world, issuer: serviceAccountIssuer, key: options.serviceAccountKey }),
+    authorizer: new Authorizer({ roles: new RoleBasedAccess(rbac), bootstrap: () => bootstrapRoles.ready() }),
+    bootstrapRoles,
     isReady: () => isReady,
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
     ...(log === undefined ? {} : { log }),
@@ -86,7 +108,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   await createSystemObjects(server, addresses.first);
   isReady = true;
   // Reads every definition, of which there may be thousands: not while somebody waits for the start.
-  const cancelResume = world.clock.after(resumeDelayMs, () => cleanup.resume());
+  const cancelResume = world.clock.after(resumeDelayMs, () => {
+    cleanup.resume();
+    bootstrapRoles.ready().catch((error: unknown) => log?.(`the default roles were not made: ${String(error)}`));
+  });
   const listeners = new Set<Listener>();
 
   return {

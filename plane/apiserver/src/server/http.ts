@@ -20,6 +20,8 @@ export interface ApiRequest {
 export interface User {
   readonly name: string;
   readonly groups: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
 export interface ResponseWriter {

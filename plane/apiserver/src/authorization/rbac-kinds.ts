@@ -1,0 +1,45 @@
+import { define } from '../registry/define.js';
+import type { ResourceDefinition } from '../registry/resource.js';
+import {
+  clusterRoleBindingStrategy,
+  clusterRoleStrategy,
+  roleBindingStrategy,
+  roleStrategy,
+} from './rbac-strategies.js';
+import { rbacGroup } from './role-based.js';
+
+/** The rows of the table of kinds that role-based access control reads. */
+export const rbacKinds: readonly ResourceDefinition[] = [
+  define({
+    group: rbacGroup,
+    version: 'v1',
+    kind: 'ClusterRoleBinding',
+    plural: 'clusterrolebindings',
+    isNamespaced: false,
+    strategy: clusterRoleBindingStrategy,
+  }),
+  define({
+    group: rbacGroup,
+    version: 'v1',
+    kind: 'ClusterRole',
+    plural: 'clusterroles',
+    isNamespaced: false,
+    strategy: clusterRoleStrategy,
+  }),
+  define({
+    group: rbacGroup,
+    version: 'v1',
+    kind: 'RoleBinding',
+    plural: 'rolebindings',
+    isNamespaced: true,
+    strategy: roleBindingStrategy,
+  }),
+  define({
+    group: rbacGroup,
+    version: 'v1',
+    kind: 'Role',
+    plural: 'roles',
+    isNamespaced: true,
+    strategy: roleStrategy,
+  }),
+];

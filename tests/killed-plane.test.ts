@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { configMaps } from '@castellan/machinery';
 import { etcdClusters, memberPods, seedManifest, waitForMembers } from './etcd-instance.js';
-import { processesNaming } from './machine-state.js';
+import { etcdProcessesOf } from './machine-state.js';
 import { PlaneProcess, world } from './plane-process.js';
 
 const kills = 20;
@@ -13,11 +13,6 @@ before(async () => {
   await plane.up();
 });
 after(async () => await plane.remove());
-
-/** `pid arguments` of each etcd process of this plane: those whose mounts are in its directory. */
-function etcdProcesses(): readonly string[] {
-  return processesNaming(plane.directory).filter((line) => /^\d+ \S*\/etcd --data-dir/.test(line));
-}
 
 test('the operator killed at 6 moments of a bootstrap resumes it each time and makes one cluster', async () => {
   assert.equal((await plane.kubectl(['apply', '-f', seedManifest])).code, 0);
@@ -32,7 +27,7 @@ test('the operator killed at 6 moments of a bootstrap resumes it each time and m
 });
 
 test(`kill -9 of castellan up during writes, ${kills} times: acknowledged objects stay, etcd is not restarted`, async () => {
-  const etcdBefore = etcdProcesses();
+  const etcdBefore = etcdProcessesOf(plane.directory);
   assert.ok(etcdBefore.length > 0);
   const acknowledged: string[] = [];
   for (let kill = 0; kill < kills; kill += 1) {
@@ -66,7 +61,7 @@ test(`kill -9 of castellan up during writes, ${kills} times: acknowledged object
   }
   assert.ok(acknowledged.length > kills * 5, `only ${acknowledged.length} writes were acknowledged`);
   console.log(`${acknowledged.length} acknowledged writes, ${kills} kills, none lost`);
-  const etcdAfter = etcdProcesses();
+  const etcdAfter = etcdProcessesOf(plane.directory);
   assert.deepEqual(etcdAfter, etcdBefore, 'the same etcd processes, by pid');
   const instance = await waitForMembers(await plane.client(), 3, { deadlineMs: 30_000 });
   assert.equal(instance.spec.size, 3);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { basename } from 'node:path';
 
 /**
  * What a plane may leave on a machine, read from the kernel and not from our own records: tests compare it before and
@@ -58,6 +59,13 @@ export function processesNaming(text: string): readonly string[] {
       const isOurs = commandLine.includes(text) || readQuietly(`/proc/${pid}/mountinfo`).includes(text);
       return isOurs ? [`${pid} ${commandLine}`] : [];
     });
+}
+
+/** Pid and arguments of each etcd of the plane in `directory`: it stands in a mount of it, wherever that is mounted. */
+export function etcdProcessesOf(directory: string): readonly string[] {
+  return processesNaming(basename(directory))
+    .filter((line) => /^\d+ \S*etcd /.test(line))
+    .toSorted();
 }
 
 function cgroupsOfOurs(): readonly string[] {

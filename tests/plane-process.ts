@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chown, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,11 +19,22 @@ export interface Finished {
   readonly stderr: string;
 }
 
+/** Whom a program runs as; tests that say so are run by root. */
+export interface User {
+  readonly uid: number;
+  readonly gid: number;
+}
+
 /** Runs a program to its end; `input` goes to its standard input. Ends it after `deadlineMs`. */
 export function run(
   program: string,
   args: readonly string[],
-  options: { readonly input?: string; readonly deadlineMs?: number; readonly env?: NodeJS.ProcessEnv } = {},
+  options: {
+    readonly input?: string;
+    readonly deadlineMs?: number;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly user?: User;
+  } = {},
 ): Promise<Finished> {
   return new Promise((resolve) => {
     const child = execFile(
@@ -34,9 +45,12 @@ export function run(
         timeout: options.deadlineMs ?? 60_000,
         maxBuffer: 64 * 1024 * 1024,
         env: { ...process.env, ...options.env },
+        ...options.user,
       },
       (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
     );
+    // A program that ends before it has read its input is judged by its exit code, not by the broken pipe.
+    child.stdin?.on('error', () => undefined);
     child.stdin?.end(options.input ?? '');
   });
 }
@@ -50,17 +64,21 @@ export function castellan(args: readonly string[], options?: Parameters<typeof r
 export class PlaneProcess {
   readonly directory: string;
   readonly #before: MachineState;
+  readonly #user: User | undefined;
   #child: ChildProcess | undefined;
   #output = '';
   #client: Client | undefined;
 
-  private constructor(directory: string) {
+  private constructor(directory: string, user?: User) {
     this.directory = directory;
+    this.#user = user;
     this.#before = machineState(directory);
   }
 
-  static async create(): Promise<PlaneProcess> {
-    return new PlaneProcess(await mkdtemp(join(tmpdir(), 'castellan-test-')));
+  static async create(user?: User): Promise<PlaneProcess> {
+    const directory = await mkdtemp(join(tmpdir(), 'castellan-test-'));
+    if (user !== undefined) await chown(directory, user.uid, user.gid);
+    return new PlaneProcess(directory, user);
   }
 
   /** In a directory that the caller made, and removes. */
@@ -91,6 +109,7 @@ export class PlaneProcess {
       [castellanProgram, 'up', '--data-dir', this.directory, '--port', '0', ...args],
       {
         stdio: ['ignore', 'pipe', 'pipe'],
+        ...this.#user,
       },
     );
     this.#child = child;
@@ -133,7 +152,8 @@ export class PlaneProcess {
     await this.#client?.close();
     if (this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
       await this.interrupt();
-    const down = await castellan(['down', '--data-dir', this.directory]);
+    const asUser = this.#user === undefined ? {} : { user: this.#user };
+    const down = await castellan(['down', '--data-dir', this.directory], asUser);
     assert.equal(down.code, 0, `castellan down failed:\n${down.stdout}${down.stderr}`);
     this.assertNothingLeft();
     await rm(this.directory, { recursive: true, force: true });
@@ -163,17 +183,22 @@ export class PlaneProcess {
     return reply.status;
   }
 
-  async #end(signal: NodeJS.Signals): Promise<number | null> {
+  /** Waits until the process that `up` started has ended, whoever ended it. Resolves with the exit code. */
+  async ended(): Promise<number | null> {
     const child = this.#child;
     assert.ok(child !== undefined, 'the plane was never started');
     await this.#client?.close();
     this.#client = undefined;
-    child.kill(signal);
     await waitFor(world, () => child.exitCode !== null || child.signalCode !== null, {
-      what: `castellan up (pid ${child.pid}) to end after ${signal}`,
+      what: `castellan up (pid ${child.pid}) to end`,
       deadlineMs: 40_000,
       everyMs: 10,
     });
     return child.exitCode;
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | null> {
+    this.#child?.kill(signal);
+    return await this.ended();
   }
 }

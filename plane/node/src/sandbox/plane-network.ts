@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type AddressRange, addressAt, formatRange, parseRange, rangeAfter, rangesOverlap } from './address-range.js';
-import { requireCommand, runCommand } from './command.js';
+import { requireCommand } from './command.js';
+import { hasDevice } from './network-device.js';
 import { readRecord, writeRecord } from './record-file.js';
 
 /**
@@ -51,7 +52,7 @@ export async function ensurePlaneNetwork(options: PlaneNetworkOptions): Promise<
 /** Removes the bridge, and with it its addresses and routes. */
 export async function removePlaneNetwork(dataDirectory: string): Promise<void> {
   const bridge = bridgeName(dataDirectory);
-  if (await deviceExists(bridge)) await requireCommand('ip', ['link', 'delete', bridge]);
+  if (hasDevice(bridge)) await requireCommand('ip', ['link', 'delete', bridge]);
 }
 
 export function forgetPlaneNetwork(dataDirectory: string): void {
@@ -66,17 +67,13 @@ export function bridgeName(dataDirectory: string): string {
 
 async function ensureBridge(network: PlaneNetwork): Promise<void> {
   const { bridge, podRange, serviceRange, gateway } = network;
-  if (!(await deviceExists(bridge))) await requireCommand('ip', ['link', 'add', bridge, 'type', 'bridge']);
+  if (!hasDevice(bridge)) await requireCommand('ip', ['link', 'add', bridge, 'type', 'bridge']);
   const commands = [
     `address replace ${gateway}/${podRange.prefixLength} dev ${bridge}`,
     `link set ${bridge} up`,
     ...(serviceRange === undefined ? [] : [`route replace local ${formatRange(serviceRange)} dev ${bridge}`]),
   ];
   await requireCommand('ip', ['-batch', '-'], { input: `${commands.join('\n')}\n` });
-}
-
-async function deviceExists(name: string): Promise<boolean> {
-  return (await runCommand('ip', ['link', 'show', 'dev', name])).exitCode === 0;
 }
 
 function freeRange(preferred: AddressRange, taken: readonly AddressRange[]): AddressRange {

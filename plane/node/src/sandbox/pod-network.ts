@@ -1,6 +1,7 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { addressAt, rangeSize } from './address-range.js';
 import { requireCommand, runCommand } from './command.js';
+import { hasDevice } from './network-device.js';
 import { bridgeName, type PlaneNetwork } from './plane-network.js';
 import { processesInNetwork, signalProcess } from './process-identity.js';
 
@@ -48,12 +49,8 @@ export async function createPodNetwork(network: PlaneNetwork, pod: PodNetwork): 
 
 /** Whether the namespace is there with its address: an agent may have been killed half-way, or the machine restarted. */
 export async function isPodNetworkWhole(network: PlaneNetwork, pod: PodNetwork): Promise<boolean> {
-  if (
-    networkInode(pod.namespace) === undefined ||
-    !existsSync(`/sys/class/net/${deviceName(network.bridge, pod.index)}`)
-  ) {
-    return false;
-  }
+  if (networkInode(pod.namespace) === undefined) return false;
+  if (!hasDevice(deviceName(network.bridge, pod.index))) return false;
   const inside = await runCommand('ip', ['-netns', pod.namespace, '-4', '-o', 'route', 'show', 'default']);
   return inside.exitCode === 0 && inside.stdout.includes(network.gateway);
 }
@@ -67,7 +64,7 @@ export async function removePodNetwork(pod: Pick<PodNetwork, 'namespace' | 'inde
   }
   // A namespace that a dying process still holds keeps its device for a moment: the name must be free for the next pod.
   const device = deviceName(bridge, pod.index);
-  if (existsSync(`/sys/class/net/${device}`)) await runCommand('ip', ['link', 'delete', device]);
+  if (hasDevice(device)) await runCommand('ip', ['link', 'delete', device]);
 }
 
 /** Every namespace that was made for this data directory, recorded or not. */

@@ -7,6 +7,7 @@ import { ensureDirectory } from './ensure-directory.js';
 import { loadOperators } from './operators.js';
 import { openPlaneLog } from './plane-log.js';
 import { removeProcessRecord, startTimeOf, writeProcessRecord } from './process-record.js';
+import { sayTroubleOnce } from './say-trouble.js';
 import type { UpOptions } from './up-options.js';
 
 const startDeadlineMs = 30_000;
@@ -29,7 +30,7 @@ export async function servePlane(
   const { dataDirectory, reporter, world } = context;
   const files = filesIn(dataDirectory);
   ensureDirectory(dataDirectory);
-  const log = openPlaneLog({ path: files.log, world, onTrouble: (message) => reporter.warn(message) });
+  const log = openPlaneLog({ path: files.log, world, onTrouble: sayTroubleOnce((line) => reporter.warn(line)) });
   const self = { pid: process.pid, startTime: startTimeOf(process.pid) };
   writeProcessRecord(files.processRecord, self);
   const failure = new AbortController();

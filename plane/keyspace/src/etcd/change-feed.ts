@@ -68,16 +68,16 @@ export class ChangeFeed {
 
   /** Opens a watch; changes after `after` that were handed over to others before are read from etcd's history. */
   async watch(range: KeyRange, after: Revision, watcher: Watcher): Promise<Watch> {
-    const history: KeyEvent[] = [];
+    let history: readonly KeyEvent[] = [];
     let since = after;
     while (since < this.#recent.start) {
       const until = this.#recent.start;
-      history.push(...(await this.#history(range, since, until)));
+      history = history.concat(await this.#history(range, since, until));
       since = until;
     }
     // From here on nothing waits, so the present follows the past without a gap.
-    history.push(...this.#recent.after(since));
-    return this.#hub.open(range, after, watcher, { events: history, revision: this.#position });
+    const events = history.concat(this.#recent.after(since));
+    return this.#hub.open(range, after, watcher, { events, revision: this.#position });
   }
 
   /** Ends every watch, without an error. Resolves when nothing of the feed is under way, which ends with the cluster. */
@@ -88,17 +88,25 @@ export class ChangeFeed {
   }
 
   async #run(): Promise<void> {
+    const { cluster, onNotice } = this.#options;
     const { signal } = this.#closing;
-    for (let end = await this.#follow(); end.type !== 'closed'; end = await this.#follow()) {
-      if (end.type === 'lost') this.#options.onNotice(`the watch of etcd was lost (${end.reason}); it is opened again`);
+    let retryMs = firstRetryMs;
+    while (!signal.aborted) {
+      const before = this.#position;
+      const end = await this.#follow();
+      // A stream that brought nothing may fail in the same way at once: for that the waits get longer, and one notice is enough.
+      if (this.#position !== before) retryMs = firstRetryMs;
+      if (end.type === 'lost' && retryMs === firstRetryMs) {
+        onNotice(`the watch of etcd was lost (${end.reason}); it is opened again`);
+      }
       // As long as etcd cannot even be asked for its revision, there is no use in opening the next stream.
-      for (let retryMs = firstRetryMs; !signal.aborted; retryMs = Math.min(retryMs * 2, maxRetryMs)) {
-        await this.#options.cluster.world.clock.sleep(retryMs, signal).catch(() => undefined);
-        const isContinued = await this.#continueAfter(end).then(
+      for (let isContinued = end.type === 'closed'; !isContinued && !signal.aborted; ) {
+        await cluster.world.clock.sleep(retryMs, signal).catch(() => undefined);
+        retryMs = Math.min(retryMs * 2, maxRetryMs);
+        isContinued = await this.#continueAfter(end).then(
           () => true,
           () => false,
         );
-        if (isContinued) break;
       }
     }
   }

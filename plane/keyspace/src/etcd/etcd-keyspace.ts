@@ -187,9 +187,13 @@ class EtcdKeyspace implements Keyspace {
     this.#assertOpen();
     const { sizeBytes, errors } = await this.#cluster.call(procedures.status, {}, repeatable);
     const { count } = await this.range(prefixRange(''), { countOnly: true });
-    const [addresses, alarms] = [this.#cluster.addresses.join(', '), errors.join('; ')];
-    const failure = new EtcdRefusedError(addresses, alarms, 'see `etcdctl alarm list` and `etcdctl endpoint status`');
-    return { sizeBytes, keys: count, ...(errors.length > 0 && { failure }) };
+    if (errors.length === 0) return { sizeBytes, keys: count };
+    const next = 'see `etcdctl alarm list` and `etcdctl endpoint status`';
+    return {
+      sizeBytes,
+      keys: count,
+      failure: new EtcdRefusedError(this.#cluster.addresses.join(', '), errors.join('; '), next),
+    };
   }
 
   close(): Promise<void> {

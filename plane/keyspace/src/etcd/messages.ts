@@ -73,7 +73,6 @@ const watchCreateRequest = message({
   wantsPrevious: bool(6),
   allowsFragments: bool(8),
 });
-export type WatchCreateRequest = Partial<ValueOf<typeof watchCreateRequest>>;
 export const watchRequest = message({ create: part(1, watchCreateRequest) });
 
 /** A put is 0. */

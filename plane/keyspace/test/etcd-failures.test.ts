@@ -12,7 +12,7 @@ import {
 } from '../src/index.js';
 import { type CollectedWatch, collectWatch } from './collected-watch.js';
 import { CuttableProxy } from './cuttable-proxy.js';
-import { EtcdProcess, etcdMissing } from './etcd-process.js';
+import { EtcdProcess, etcdMissing, startEtcdCluster } from './etcd-process.js';
 
 const everything = prefixRange('');
 const world = realWorld();
@@ -176,6 +176,29 @@ describe('a keyspace over an etcd that fails', { skip: etcdMissing, concurrency:
       }
     }),
   );
+
+  test('K18, K21: a cluster of three loses one member after the other, and nobody notices', {
+    timeout: 90_000,
+  }, async () => {
+    const members = await startEtcdCluster(3);
+    const keyspace = await openEtcdKeyspace({ endpoints: members.map(({ endpoint }) => endpoint), world });
+    try {
+      const collected = await collectWatch(keyspace, everything, 1);
+      const writer = new Writer(keyspace);
+      for (const member of members) {
+        await writer.until(writer.acknowledged.size + 50);
+        await member.kill();
+        await writer.until(writer.acknowledged.size + 50);
+        await member.start();
+      }
+      await writer.stop();
+      await assertSawAll(keyspace, collected);
+      await writer.assertKept(keyspace);
+    } finally {
+      await keyspace.close();
+      await Promise.all(members.map((member) => member.remove()));
+    }
+  });
 
   test('K22: an etcd that is not there is named, with the reason and what to check, within 6 s', async () => {
     // Nobody listens on port 1, also not another test meanwhile.

@@ -9,6 +9,29 @@ import { realWorld, waitFor } from '@castellan/world';
 export const etcdMissing: string | false =
   spawnSync('etcd', ['--version']).status === 0 ? false : 'etcd is not on PATH (Debian: apt-get install etcd-server)';
 
+/** A cluster of real etcds on loopback. */
+export async function startEtcdCluster(size: number): Promise<readonly EtcdProcess[]> {
+  const ports = await freePorts(2 * size);
+  const peers = ports.slice(size).map((port, index) => `member-${index}=http://127.0.0.1:${port}`);
+  const members = await Promise.all(
+    ports.slice(0, size).map(async (clientPort, index) => {
+      const directory = await mkdtemp(join(tmpdir(), 'castellan-etcd-'));
+      return new EtcdProcess(directory, { clientPort, index, peers });
+    }),
+  );
+  await Promise.all(members.map((member) => member.start()));
+  return members;
+}
+
+interface EtcdOptions {
+  readonly clientPort: number | undefined;
+  /** Which of `peers` this one is. */
+  readonly index: number;
+  /** NAME=URL */
+  readonly peers: readonly string[];
+  readonly withTls?: boolean;
+}
+
 /** One real etcd on loopback, in a directory of its own, that can be killed and started again with its data. */
 export class EtcdProcess {
   readonly endpoint: string;
@@ -17,24 +40,26 @@ export class EtcdProcess {
   #child: ChildProcess | undefined;
   #output = '';
 
-  private constructor(directory: string, [clientPort, peerPort]: readonly number[], withTls: boolean) {
+  constructor(directory: string, { clientPort, index, peers, withTls = false }: EtcdOptions) {
     this.endpoint = `127.0.0.1:${clientPort}`;
     this.#directory = directory;
     const clientUrl = `${withTls ? 'https' : 'http'}://${this.endpoint}`;
-    const peerUrl = `http://127.0.0.1:${peerPort}`;
+    const [name = '', peerUrl = ''] = peers[index]?.split('=') ?? [];
     this.#arguments = [
       ...(withTls ? ['--auto-tls'] : []),
-      ...['--name', 'one', '--data-dir', join(directory, 'data'), '--logger', 'zap', '--log-level', 'error'],
+      ...['--name', name, '--data-dir', join(directory, 'data'), '--logger', 'zap', '--log-level', 'error'],
       ...['--listen-client-urls', clientUrl, '--advertise-client-urls', clientUrl],
       ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
-      ...['--initial-cluster', `one=${peerUrl}`],
+      ...['--initial-cluster', peers.join(',')],
     ];
   }
 
   /** With TLS, etcd makes itself a certificate: `certificate()`. */
   static async start({ withTls = false } = {}): Promise<EtcdProcess> {
     const directory = await mkdtemp(join(tmpdir(), 'castellan-etcd-'));
-    const etcd = new EtcdProcess(directory, await freePorts(2), withTls);
+    const [clientPort, peerPort] = await freePorts(2);
+    const peers = [`one=http://127.0.0.1:${peerPort}`];
+    const etcd = new EtcdProcess(directory, { clientPort, index: 0, peers, withTls });
     await etcd.start();
     return etcd;
   }

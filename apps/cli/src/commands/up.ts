@@ -1,6 +1,6 @@
 import type { Context, Run } from '../context.js';
 import { filesIn } from '../data-directory.js';
-import { toCliError } from '../errors.js';
+import { CliError, toCliError } from '../errors.js';
 import { formatSeconds } from '../output/text-reporter.js';
 import { type Announce, announceTo } from '../plane/announce.js';
 import { readLiveProcessRecord } from '../plane/process-record.js';
@@ -35,11 +35,20 @@ async function upInBackground(context: Context, options: UpOptions): Promise<voi
   report(context, { url, isNew: true, note: `ready after ${took}; \`castellan down\` stops it` });
 }
 
-async function upInUserNamespace(context: Context, { port, announceTo: pipe }: UpOptions): Promise<number> {
+async function upInUserNamespace(context: Context, { port, announceTo: pipe, storage }: UpOptions): Promise<number> {
   const announce = announceTo(pipe);
   const { runInUserNamespace } = await import('../plane/user-namespace.js');
-  return await announcingFailure(announce, () =>
-    runInUserNamespace(context, { port, args: context.commandLine, announce }),
+  return await announcingFailure(announce, async () => {
+    if (storage.type === 'etcd') throw unreachableFromInside();
+    return await runInUserNamespace(context, { port, args: context.commandLine, announce });
+  });
+}
+
+function unreachableFromInside(): CliError {
+  return new CliError(
+    'STORAGE_NOT_AVAILABLE',
+    "An ordinary user's plane with pods has a network of its own, from which no etcd can be reached.",
+    { next: 'add --no-node, or run as root' },
   );
 }
 

@@ -10,7 +10,7 @@ import { ContainerProcess } from '../src/sandbox/container-process.js';
 import { ensurePlaneNetwork } from '../src/sandbox/plane-network.js';
 import { createPodNetwork, leftNamespaces, podNetworkAt } from '../src/sandbox/pod-network.js';
 import { isReady, mainStatus, shellPod, startAgent } from './agent-under-test.js';
-import { cannotRunPods, leftovers, until, withDataDirectory } from './machine.js';
+import { cannotRunPods, leftovers, rangesOf, until, withDataDirectory } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 
 const skip = cannotRunPods();
@@ -194,7 +194,7 @@ test('N8 what `removeEverything` ended goes on at the next start as well', { ski
 
 test('N1 networks that no record names, whole or cut off half-way, are removed at the start', { skip }, () =>
   withDataDirectory(async (directory) => {
-    const plane = await ensurePlaneNetwork({ dataDirectory: directory, podCidr: '10.244.64.0/24' });
+    const plane = await ensurePlaneNetwork({ dataDirectory: directory, podCidr: rangesOf(directory).podCidr });
     // As an agent leaves it that is killed right after its first step: no address, no device, no record.
     await requireCommand('ip', ['netns', 'add', podNetworkAt(plane, 2).namespace]);
     await createPodNetwork(plane, podNetworkAt(plane, 3));

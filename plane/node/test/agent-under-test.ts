@@ -2,7 +2,7 @@ import { type Container, type ContainerStatus, events, type Pod, type PodSpec, p
 import { createLog, createManager } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
 import { createNodeAgent, type NodeAgent } from '../src/index.js';
-import { until } from './machine.js';
+import { rangesOf, until } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 
 export interface AgentUnderTest {
@@ -33,14 +33,15 @@ export async function startAgent(
   const cluster = options.cluster ?? new SimulatedCluster();
   const world = realWorld();
   const log = createLog(process.env.CASTELLAN_TEST_LOG === undefined ? silent : { write: console.error, world });
+  const ranges = rangesOf(directory);
   const agent = createNodeAgent({
     client: cluster,
     world,
     log,
     dataDirectory: directory,
     nodeName: 'node-a',
-    podCidr: '10.244.64.0/24',
-    ...(options.withServices === true ? { serviceCidr: '10.244.128.0/20' } : {}),
+    podCidr: ranges.podCidr,
+    ...(options.withServices === true ? { serviceCidr: ranges.serviceCidr } : {}),
     apiServer: { host: '127.0.0.1', port: 1 },
   });
   await agent.start();

@@ -10,7 +10,7 @@ import { askUpstream } from '../src/dns/upstream.js';
 import { ServiceTable } from '../src/services/service-table.js';
 import { TcpProxy } from '../src/services/tcp-proxy.js';
 import { isReady, shellPod, startAgent } from './agent-under-test.js';
-import { cannotRunPods, withDataDirectory } from './machine.js';
+import { cannotRunPods, rangesOf, withDataDirectory } from './machine.js';
 
 const skip = cannotRunPods();
 
@@ -87,11 +87,12 @@ test(
     withDataDirectory(async (directory) => {
       const agent = await startAgent(directory, { withServices: true });
       const { cluster } = agent;
+      const addressOf = (host: number) => rangesOf(directory).serviceCidr.replace('0/20', String(host));
       try {
         await cluster.create(
           services,
           service('web', {
-            clusterIP: '10.244.128.7',
+            clusterIP: addressOf(7),
             selector: { app: 'web' },
             ports: [{ port: 80, targetPort: 8080 }],
           }),
@@ -110,31 +111,20 @@ http.server.HTTPServer(('', 8080), H).serve_forever()"`;
           }),
         );
         await agent.podThat('web', 'to be ready', isReady);
-        const reply = await fetch('http://10.244.128.7/', { signal: AbortSignal.timeout(5_000) });
+        const reply = await fetch(`http://${addressOf(7)}/`, { signal: AbortSignal.timeout(5_000) });
         assert.equal(await reply.text(), 'hello');
-        await cluster.create(
-          pods,
-          shellPod(
-            'client',
-            'exec 3<>/dev/tcp/10.244.128.7/80; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; tail -n 1 <&3',
-            {
-              restartPolicy: 'Never',
-              main: {
-                command: [
-                  '/bin/bash',
-                  '-c',
-                  'exec 3<>/dev/tcp/10.244.128.7/80; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; tail -n 1 <&3',
-                ],
-              },
-            },
-          ),
-        );
+        const ask = `exec 3<>/dev/tcp/${addressOf(7)}/80; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; tail -n 1 <&3`;
+        const command = ['/bin/bash', '-c', ask];
+        await cluster.create(pods, shellPod('client', ask, { restartPolicy: 'Never', main: { command } }));
         await agent.podThat('client', 'to have succeeded', ({ status }) => status?.phase === 'Succeeded');
         await agent.logIs('client', 'hello');
         await cluster.delete(pods, { namespace: 'default', name: 'web' });
         await agent.podGone('web');
-        await assert.rejects(fetch('http://10.244.128.7/', { signal: AbortSignal.timeout(5_000) }));
-        await assert.rejects(fetch('http://10.244.128.9/', { signal: AbortSignal.timeout(5_000) }), 'no service there');
+        await assert.rejects(fetch(`http://${addressOf(7)}/`, { signal: AbortSignal.timeout(5_000) }));
+        await assert.rejects(
+          fetch(`http://${addressOf(9)}/`, { signal: AbortSignal.timeout(5_000) }),
+          'no service there',
+        );
       } finally {
         await agent.stop('stop');
       }

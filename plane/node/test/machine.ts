@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,6 +30,17 @@ export async function withDataDirectory(body: (directory: string) => Promise<voi
     rmSync(directory, { recursive: true, force: true });
     assert.deepEqual(left, [], 'nothing of the plane is left on the machine');
   }
+}
+
+/**
+ * Ranges for the plane in a directory: others run at the same time, and where two begin at once, neither sees the other's.
+ * Away from those that planes take by themselves.
+ */
+export function rangesOf(directory: string): { readonly podCidr: string; readonly serviceCidr: string } {
+  const number = createHash('sha256').update(directory).digest().readUInt16BE(0);
+  const prefix = `10.${200 + (number % 50)}`;
+  const place = Math.floor(number / 50);
+  return { podCidr: `${prefix}.${place % 128}.0/24`, serviceCidr: `${prefix}.${128 + 16 * (place % 8)}.0/20` };
 }
 
 /** Processes, namespaces, devices, addresses, routes, mounts and control groups of a data directory. */

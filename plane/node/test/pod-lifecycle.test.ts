@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { configMaps, pods, secrets } from '@castellan/machinery';
 import { leftNamespaces } from '../src/sandbox/pod-network.js';
 import { type AgentUnderTest, conditionOf, isReady, mainStatus, shellPod, startAgent } from './agent-under-test.js';
-import { cannotRunPods, until, withDataDirectory } from './machine.js';
+import { cannotRunPods, rangesOf, until, withDataDirectory } from './machine.js';
 
 const skip = cannotRunPods();
 
@@ -24,7 +24,7 @@ function withAgent(body: (agent: AgentUnderTest, directory: string) => Promise<v
 test(
   'N4 init containers run one after the other before the first main container, and N10 the pod becomes ready',
   { skip },
-  withAgent(async ({ cluster, podThat, logIs }) => {
+  withAgent(async ({ cluster, podThat, logIs }, directory) => {
     const init = (name: string, script: string) => ({
       name,
       image: 'busybox',
@@ -45,7 +45,7 @@ test(
     const pod = await podThat('a', 'to be ready', isReady);
     await logIs('a', 'first\nsecond\n');
     assert.equal(pod.status?.phase, 'Running');
-    assert.match(pod.status?.podIP ?? '', /^10\.244\.\d+\.\d+$/);
+    assert.equal(pod.status?.podIP, rangesOf(directory).podCidr.replace('0/24', '2'));
     assert.deepEqual(
       ['PodReadyToStartContainers', 'Initialized', 'ContainersReady'].map((type) => conditionOf(pod, type)),
       ['True', 'True', 'True'],

@@ -3,12 +3,13 @@ import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { removeEverything } from '../src/agent/remove-everything.js';
 import { createCgroup, detectCgroups, wasOutOfMemory } from '../src/sandbox/cgroups.js';
 import { ContainerProcess, type ContainerUser } from '../src/sandbox/container-process.js';
 import { runInContainer } from '../src/sandbox/enter-container.js';
 import { bridgeName, ensurePlaneNetwork } from '../src/sandbox/plane-network.js';
 import { createPodNetwork, podNetworkAt } from '../src/sandbox/pod-network.js';
-import { cannotRunPods, until, withDataDirectory } from './machine.js';
+import { cannotRunPods, rangesOf, until, withDataDirectory } from './machine.js';
 
 const skip = cannotRunPods();
 
@@ -42,7 +43,7 @@ async function exitOf(container: ContainerProcess) {
 }
 
 async function network(directory: string, index = 2) {
-  const plane = await ensurePlaneNetwork({ dataDirectory: directory, podCidr: '10.244.64.0/24' });
+  const plane = await ensurePlaneNetwork({ dataDirectory: directory, podCidr: rangesOf(directory).podCidr });
   const pod = podNetworkAt(plane, index);
   await createPodNetwork(plane, pod);
   return { plane, pod };
@@ -169,13 +170,28 @@ test('a program that cannot be started shows as an exit with the reason in its l
 test('two planes on one machine get ranges that do not overlap, and keep them', { skip }, () =>
   withDataDirectory((first) =>
     withDataDirectory(async (second) => {
-      const options = { podCidr: '10.244.64.0/24' };
+      const options = { podCidr: rangesOf(first).podCidr };
       const a = await ensurePlaneNetwork({ dataDirectory: first, ...options });
       const b = await ensurePlaneNetwork({ dataDirectory: second, ...options });
-      assert.match(a.gateway, /^10\.244\.\d+\.1$/);
+      assert.equal(a.gateway, options.podCidr.replace('0/24', '1'));
       assert.notEqual(a.gateway, b.gateway);
       assert.notEqual(a.bridge, b.bridge);
       assert.equal((await ensurePlaneNetwork({ dataDirectory: second, ...options })).gateway, b.gateway);
+    }),
+  ),
+);
+
+test('a stopped plane whose range was taken meanwhile says so, and is not mixed up with the other', { skip }, () =>
+  withDataDirectory((first) =>
+    withDataDirectory(async (second) => {
+      const options = { podCidr: rangesOf(first).podCidr };
+      await ensurePlaneNetwork({ dataDirectory: first, ...options });
+      await removeEverything(first);
+      await ensurePlaneNetwork({ dataDirectory: second, ...options });
+      await assert.rejects(
+        ensurePlaneNetwork({ dataDirectory: first, ...options }),
+        /pod range [\d./]+ is in use on this machine; next:/,
+      );
     }),
   ),
 );

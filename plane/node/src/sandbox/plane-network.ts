@@ -37,12 +37,11 @@ export async function ensurePlaneNetwork(options: PlaneNetworkOptions): Promise<
   const bridge = bridgeName(options.dataDirectory);
   const serviceRange = options.serviceCidr === undefined ? undefined : parseRange(options.serviceCidr);
   const taken = await rangesOnMachine(bridge);
-  const podRange = recordedRange(options.dataDirectory) ?? freeRange(parseRange(options.podCidr), taken);
-  if (serviceRange !== undefined && taken.some((range) => rangesOverlap(range, serviceRange))) {
-    throw new Error(
-      `service range ${formatRange(serviceRange)} is in use on this machine; next: give this plane another one, or stop the other plane`,
-    );
-  }
+  const recorded = recordedRange(options.dataDirectory);
+  // While the bridge is there the range is ours, and pods have addresses in it.
+  if (recorded !== undefined && !hasDevice(bridge)) refuseTaken('pod range', recorded, taken);
+  const podRange = recorded ?? freeRange(parseRange(options.podCidr), taken);
+  if (serviceRange !== undefined) refuseTaken('service range', serviceRange, taken);
   const network = { bridge, podRange, serviceRange, gateway: addressAt(podRange, 1) };
   writeRecord(recordPath(options.dataDirectory), { bridge, podCidr: formatRange(podRange) });
   await ensureBridge(network);
@@ -74,6 +73,13 @@ async function ensureBridge(network: PlaneNetwork): Promise<void> {
     ...(serviceRange === undefined ? [] : [`route replace local ${formatRange(serviceRange)} dev ${bridge}`]),
   ];
   await requireCommand('ip', ['-batch', '-'], { input: `${commands.join('\n')}\n` });
+}
+
+function refuseTaken(what: string, range: AddressRange, taken: readonly AddressRange[]): void {
+  if (!taken.some((other) => rangesOverlap(range, other))) return;
+  throw new Error(
+    `${what} ${formatRange(range)} is in use on this machine; next: stop the other plane, or whatever has that route (see \`ip route\`)`,
+  );
 }
 
 function freeRange(preferred: AddressRange, taken: readonly AddressRange[]): AddressRange {

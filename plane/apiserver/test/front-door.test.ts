@@ -90,7 +90,7 @@ test('bad bodies are refused with what is wrong, and the server goes on', async 
       ['{"a":', {}, 400, /json parse error/],
       ['[]', {}, 400, /not an object/],
       ['a: [b', { 'content-type': 'application/yaml' }, 400, /error converting YAML to JSON/],
-      [Buffer.from('k8s\0'), { 'content-type': 'application/vnd.kubernetes.protobuf' }, 415, /application\/json/],
+      [Buffer.from('a1'), { 'content-type': 'application/cbor' }, 415, /application\/json/],
       [{ metadata: { name: 'UPPER' } }, {}, 422, /lowercase RFC 1123 subdomain/],
       [{ metadata: { name: 5 } }, {}, 400, /cannot unmarshal number/],
       [{ metadata: { name: 'a', labels: { a: 1 } } }, {}, 400, /ObjectMeta\.metadata\.labels/],

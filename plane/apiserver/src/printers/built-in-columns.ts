@@ -1,4 +1,5 @@
 import { type ApiObject, at, count, list, record, records, text } from '../json.js';
+import { accessModesText } from './access-modes.js';
 import { age, createdAt, nameAndAge, nameOf } from './cells.js';
 import { type Column, column } from './column.js';
 import { eventColumns } from './event-columns.js';
@@ -155,16 +156,7 @@ function claimStatus(claim: ApiObject): string {
   return claim.metadata.deletionTimestamp === undefined ? (text(at(claim, 'status', 'phase')) ?? '') : 'Terminating';
 }
 
-const shortModes: Readonly<Record<string, string>> = {
-  ReadWriteOnce: 'RWO',
-  ReadOnlyMany: 'ROX',
-  ReadWriteMany: 'RWX',
-  ReadWriteOncePod: 'RWOP',
-};
-
 function accessModes(claim: ApiObject): string {
   if (text(at(claim, 'spec', 'volumeName')) === undefined) return '';
-  return list(at(claim, 'status', 'accessModes'))
-    .map((mode) => shortModes[String(mode)] ?? String(mode))
-    .join(',');
+  return accessModesText(at(claim, 'status', 'accessModes'));
 }

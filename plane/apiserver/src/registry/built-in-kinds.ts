@@ -2,9 +2,11 @@ import { rbacKinds } from '../authorization/rbac-kinds.js';
 import { columnsOf } from '../printers/built-in-columns.js';
 import { endpointSliceStrategy, endpointsStrategy } from '../strategies/endpoints.js';
 import { eventConversion } from '../strategies/event.js';
+import { clusterKinds } from './cluster-kinds.js';
 import { define, statusSubresource } from './define.js';
 import type { ResourceDefinition } from './resource.js';
 import type { Strategy } from './strategy.js';
+import { workloadKinds } from './workload-kinds.js';
 
 export interface BuiltInStrategies {
   readonly namespace: Strategy;
@@ -229,5 +231,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       columns: columnsOf.customresourcedefinitions,
     }),
     ...rbacKinds,
+    ...workloadKinds,
+    ...clusterKinds,
   ];
 }

@@ -1,6 +1,7 @@
 import { fieldError, invalidError } from '@castellan/machinery';
 import { methodNotAllowed } from '../errors.js';
 import { type ApiObject, asApiObject, at, count, text, withAt } from '../json.js';
+import { selectorText } from '../printers/selector-text.js';
 import { getObject } from '../registry/read.js';
 import { updateObject } from '../registry/write.js';
 import { readObject } from './body.js';
@@ -11,7 +12,10 @@ import type { ResourceExchange } from './resource-handler.js';
 export interface ScalePaths {
   readonly specReplicas: readonly string[];
   readonly statusReplicas: readonly string[];
+  /** Where the selector stands as text. */
   readonly labelSelector?: readonly string[];
+  /** Where it stands as a metav1.LabelSelector, or as plain labels. */
+  readonly selector?: readonly string[];
 }
 
 interface ScaledKind {
@@ -57,7 +61,7 @@ async function replacement({
 
 function scaleOf(object: ApiObject, paths: ScalePaths): ApiObject {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const selector = paths.labelSelector === undefined ? undefined : text(at(object, ...paths.labelSelector));
+  const selector = selectorOf(object, paths);
   return asApiObject({
     kind: scaleKind.kind,
     apiVersion: 'autoscaling/v1',
@@ -68,6 +72,11 @@ function scaleOf(object: ApiObject, paths: ScalePaths): ApiObject {
       ...(selector === undefined ? {} : { selector }),
     },
   });
+}
+
+function selectorOf(object: ApiObject, { labelSelector, selector }: ScalePaths): string | undefined {
+  if (labelSelector !== undefined) return text(at(object, ...labelSelector));
+  return selector === undefined ? undefined : selectorText(at(object, ...selector));
 }
 
 function withReplicas(current: ApiObject, scale: ApiObject, { scale: paths, ...type }: ScaledKind): ApiObject {

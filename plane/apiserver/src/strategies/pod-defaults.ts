@@ -7,7 +7,6 @@ const specDefaults = {
   dnsPolicy: 'ClusterFirst',
   securityContext: {},
   schedulerName: 'default-scheduler',
-  enableServiceLinks: true,
 } as const;
 
 const containerDefaults = {
@@ -23,19 +22,34 @@ const defaultMode = 420;
 export function withPodDefaults(pod: ApiObject): ApiObject {
   const spec = record(pod.spec);
   const account = text(spec.serviceAccountName) || text(spec.serviceAccount) || 'default';
+  const defaulted = withTemplateDefaults(spec);
   return {
     ...pod,
     spec: {
-      ...specDefaults,
-      ...spec,
+      enableServiceLinks: true,
+      ...defaulted,
       serviceAccountName: account,
       serviceAccount: account,
-      containers: list(spec.containers).map(withContainerDefaults),
+      containers: list(defaulted.containers).map(withRequests),
       ...(spec.initContainers === undefined
         ? {}
-        : { initContainers: list(spec.initContainers).map(withContainerDefaults) }),
-      ...(spec.volumes === undefined ? {} : { volumes: list(spec.volumes).map(withVolumeDefaults) }),
+        : { initContainers: list(defaulted.initContainers).map(withRequests) }),
     },
+  };
+}
+
+/** The spec of a pod template: what a pod gets only when it is made is not in it. */
+export function withTemplateDefaults(spec: JsonRecord): JsonRecord {
+  const account = text(spec.serviceAccountName) || text(spec.serviceAccount) || '';
+  return {
+    ...specDefaults,
+    ...spec,
+    ...(account === '' ? {} : { serviceAccountName: account, serviceAccount: account }),
+    ...(spec.containers === undefined ? {} : { containers: list(spec.containers).map(withContainerDefaults) }),
+    ...(spec.initContainers === undefined
+      ? {}
+      : { initContainers: list(spec.initContainers).map(withContainerDefaults) }),
+    ...(spec.volumes === undefined ? {} : { volumes: list(spec.volumes).map(withVolumeDefaults) }),
   };
 }
 
@@ -50,7 +64,6 @@ function withContainerDefaults(value: unknown): JsonRecord {
       ? {}
       : { ports: records(container.ports).map((port) => ({ protocol: 'TCP', ...port })) }),
     ...(container.env === undefined ? {} : { env: records(container.env).map(withEnvDefaults) }),
-    ...(container.resources === undefined ? {} : { resources: withRequests(record(container.resources)) }),
     ...Object.fromEntries(probes.map((probe) => [probe, withProbeDefaults(record(container[probe]))])),
   };
 }
@@ -73,9 +86,12 @@ function withEnvDefaults(variable: JsonRecord): JsonRecord {
 }
 
 /** A limit without a request is the request too. */
-function withRequests(resources: JsonRecord): JsonRecord {
-  if (resources.limits === undefined) return resources;
-  return { ...resources, requests: { ...record(resources.limits), ...record(resources.requests) } };
+function withRequests(value: unknown): JsonRecord {
+  const container = record(value);
+  const resources = record(container.resources);
+  if (resources.limits === undefined) return container;
+  const requests = { ...record(resources.limits), ...record(resources.requests) };
+  return { ...container, resources: { ...resources, requests } };
 }
 
 function withProbeDefaults(probe: JsonRecord): JsonRecord {

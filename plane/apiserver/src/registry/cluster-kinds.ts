@@ -1,0 +1,163 @@
+import { clusterColumns } from '../printers/cluster-columns.js';
+import {
+  mutatingPolicyStrategy,
+  policyBindingStrategy,
+  validatingPolicyStrategy,
+  webhookConfigurationStrategy,
+} from '../strategies/admission-kinds.js';
+import { limitRangeStrategy, priorityClassStrategy, resourceQuotaStrategy } from '../strategies/limits.js';
+import { ingressClassStrategy, ingressStrategy, networkPolicyStrategy } from '../strategies/networking.js';
+import { signingRequestStrategy } from '../strategies/signing-request.js';
+import { persistentVolumeStrategy, storageClassStrategy } from '../strategies/storage.js';
+import { define, statusSubresource } from './define.js';
+import type { ResourceDefinition } from './resource.js';
+
+const networking = { group: 'networking.k8s.io', version: 'v1' } as const;
+const storage = { group: 'storage.k8s.io', version: 'v1', isNamespaced: false } as const;
+const admission = {
+  group: 'admissionregistration.k8s.io',
+  version: 'v1',
+  isNamespaced: false,
+  categories: ['api-extensions'],
+  hasGeneration: true,
+} as const;
+
+/** What clusters are made of beside pods: networks, volumes, quotas, rules of admission. */
+export const clusterKinds: readonly ResourceDefinition[] = [
+  define({
+    version: 'v1',
+    kind: 'PersistentVolume',
+    plural: 'persistentvolumes',
+    isNamespaced: false,
+    shortNames: ['pv'],
+    subresources: [statusSubresource('PersistentVolume')],
+    returnsDeleted: true,
+    strategy: persistentVolumeStrategy,
+    columns: clusterColumns.persistentvolumes,
+  }),
+  define({
+    version: 'v1',
+    kind: 'ResourceQuota',
+    plural: 'resourcequotas',
+    isNamespaced: true,
+    shortNames: ['quota'],
+    subresources: [statusSubresource('ResourceQuota')],
+    returnsDeleted: true,
+    strategy: resourceQuotaStrategy,
+    columns: clusterColumns.resourcequotas,
+  }),
+  define({
+    version: 'v1',
+    kind: 'LimitRange',
+    plural: 'limitranges',
+    isNamespaced: true,
+    shortNames: ['limits'],
+    strategy: limitRangeStrategy,
+    columns: clusterColumns.limitranges,
+  }),
+  define({
+    ...networking,
+    kind: 'Ingress',
+    plural: 'ingresses',
+    isNamespaced: true,
+    shortNames: ['ing'],
+    subresources: [statusSubresource('Ingress')],
+    hasGeneration: true,
+    strategy: ingressStrategy,
+    columns: clusterColumns.ingresses,
+  }),
+  define({
+    ...networking,
+    kind: 'IngressClass',
+    plural: 'ingressclasses',
+    isNamespaced: false,
+    hasGeneration: true,
+    strategy: ingressClassStrategy,
+    columns: clusterColumns.ingressclasses,
+  }),
+  define({
+    ...networking,
+    kind: 'NetworkPolicy',
+    plural: 'networkpolicies',
+    isNamespaced: true,
+    shortNames: ['netpol'],
+    hasGeneration: true,
+    strategy: networkPolicyStrategy,
+    columns: clusterColumns.networkpolicies,
+  }),
+  define({
+    ...storage,
+    kind: 'StorageClass',
+    plural: 'storageclasses',
+    shortNames: ['sc'],
+    returnsDeleted: true,
+    strategy: storageClassStrategy,
+    columns: clusterColumns.storageclasses,
+  }),
+  define({
+    group: 'scheduling.k8s.io',
+    version: 'v1',
+    kind: 'PriorityClass',
+    plural: 'priorityclasses',
+    isNamespaced: false,
+    shortNames: ['pc'],
+    hasGeneration: true,
+    strategy: priorityClassStrategy,
+    columns: clusterColumns.priorityclasses,
+  }),
+  define({
+    ...admission,
+    kind: 'MutatingWebhookConfiguration',
+    plural: 'mutatingwebhookconfigurations',
+    strategy: webhookConfigurationStrategy({ reinvocationPolicy: 'Never' }),
+    columns: clusterColumns.webhookconfigurations,
+  }),
+  define({
+    ...admission,
+    kind: 'ValidatingWebhookConfiguration',
+    plural: 'validatingwebhookconfigurations',
+    strategy: webhookConfigurationStrategy({}),
+    columns: clusterColumns.webhookconfigurations,
+  }),
+  define({
+    ...admission,
+    kind: 'ValidatingAdmissionPolicy',
+    plural: 'validatingadmissionpolicies',
+    subresources: [statusSubresource('ValidatingAdmissionPolicy')],
+    strategy: validatingPolicyStrategy,
+    columns: clusterColumns.validatingadmissionpolicies,
+  }),
+  define({
+    ...admission,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    plural: 'validatingadmissionpolicybindings',
+    strategy: policyBindingStrategy,
+    columns: clusterColumns.policybindings,
+  }),
+  define({
+    ...admission,
+    kind: 'MutatingAdmissionPolicy',
+    plural: 'mutatingadmissionpolicies',
+    strategy: mutatingPolicyStrategy,
+    columns: clusterColumns.mutatingadmissionpolicies,
+  }),
+  define({
+    ...admission,
+    kind: 'MutatingAdmissionPolicyBinding',
+    plural: 'mutatingadmissionpolicybindings',
+    strategy: policyBindingStrategy,
+    columns: clusterColumns.policybindings,
+  }),
+  define({
+    group: 'certificates.k8s.io',
+    version: 'v1',
+    kind: 'CertificateSigningRequest',
+    plural: 'certificatesigningrequests',
+    isNamespaced: false,
+    shortNames: ['csr'],
+    subresources: [statusSubresource('CertificateSigningRequest')],
+    fieldLabels: { 'spec.signerName': ['spec', 'signerName'] },
+    strategy: signingRequestStrategy,
+    columns: clusterColumns.certificatesigningrequests,
+  }),
+];

@@ -1,0 +1,133 @@
+import { workloadColumns } from '../printers/workload-columns.js';
+import { cronJobStrategy, jobStrategy } from '../strategies/job.js';
+import { podAutoscalerStrategy } from '../strategies/pod-autoscaler.js';
+import {
+  controllerRevisionStrategy,
+  daemonSetStrategy,
+  deploymentStrategy,
+  podTemplateStrategy,
+  replicaSetStrategy,
+  replicationControllerStrategy,
+  statefulSetStrategy,
+} from '../strategies/workload.js';
+import { define, statusSubresource } from './define.js';
+import type { ResourceDefinition } from './resource.js';
+
+const scaleSubresource = {
+  name: 'scale',
+  kind: 'Scale',
+  group: 'autoscaling',
+  version: 'v1',
+  verbs: ['get', 'patch', 'update'],
+} as const;
+
+const replicas = { specReplicas: ['spec', 'replicas'], statusReplicas: ['status', 'replicas'] } as const;
+const scaled = { ...replicas, selector: ['spec', 'selector'] } as const;
+
+const workload = { version: 'v1', isNamespaced: true, categories: ['all'], hasGeneration: true } as const;
+const apps = { ...workload, group: 'apps' } as const;
+const batch = { ...workload, group: 'batch' } as const;
+const autoscaler = {
+  group: 'autoscaling',
+  kind: 'HorizontalPodAutoscaler',
+  plural: 'horizontalpodautoscalers',
+  isNamespaced: true,
+  shortNames: ['hpa'],
+  categories: ['all'],
+  subresources: [statusSubresource('HorizontalPodAutoscaler')],
+  strategy: podAutoscalerStrategy,
+  columns: workloadColumns.horizontalpodautoscalers,
+} as const;
+
+/** The kinds that make pods. */
+export const workloadKinds: readonly ResourceDefinition[] = [
+  define({
+    ...apps,
+    kind: 'Deployment',
+    plural: 'deployments',
+    shortNames: ['deploy'],
+    subresources: [scaleSubresource, statusSubresource('Deployment')],
+    scale: scaled,
+    strategy: deploymentStrategy,
+    columns: workloadColumns.deployments,
+  }),
+  define({
+    ...apps,
+    kind: 'ReplicaSet',
+    plural: 'replicasets',
+    shortNames: ['rs'],
+    subresources: [scaleSubresource, statusSubresource('ReplicaSet')],
+    scale: scaled,
+    fieldLabels: { 'status.replicas': ['status', 'replicas'] },
+    strategy: replicaSetStrategy,
+    columns: workloadColumns.replicasets,
+  }),
+  define({
+    ...apps,
+    kind: 'StatefulSet',
+    plural: 'statefulsets',
+    shortNames: ['sts'],
+    subresources: [scaleSubresource, statusSubresource('StatefulSet')],
+    scale: scaled,
+    strategy: statefulSetStrategy,
+    columns: workloadColumns.statefulsets,
+  }),
+  define({
+    ...apps,
+    kind: 'DaemonSet',
+    plural: 'daemonsets',
+    shortNames: ['ds'],
+    subresources: [statusSubresource('DaemonSet')],
+    strategy: daemonSetStrategy,
+    columns: workloadColumns.daemonsets,
+  }),
+  define({
+    group: 'apps',
+    version: 'v1',
+    kind: 'ControllerRevision',
+    plural: 'controllerrevisions',
+    isNamespaced: true,
+    strategy: controllerRevisionStrategy,
+    columns: workloadColumns.controllerrevisions,
+  }),
+  define({
+    ...batch,
+    kind: 'Job',
+    plural: 'jobs',
+    subresources: [statusSubresource('Job')],
+    fieldLabels: { 'status.successful': ['status', 'succeeded'] },
+    strategy: jobStrategy,
+    columns: workloadColumns.jobs,
+  }),
+  define({
+    ...batch,
+    kind: 'CronJob',
+    plural: 'cronjobs',
+    shortNames: ['cj'],
+    subresources: [statusSubresource('CronJob')],
+    strategy: cronJobStrategy,
+    columns: workloadColumns.cronjobs,
+  }),
+  define({ ...autoscaler, version: 'v2' }),
+  define({
+    ...workload,
+    kind: 'ReplicationController',
+    plural: 'replicationcontrollers',
+    shortNames: ['rc'],
+    subresources: [scaleSubresource, statusSubresource('ReplicationController')],
+    scale: scaled,
+    fieldLabels: { 'status.replicas': ['status', 'replicas'] },
+    strategy: replicationControllerStrategy,
+    columns: workloadColumns.replicationcontrollers,
+  }),
+  define({
+    version: 'v1',
+    kind: 'PodTemplate',
+    plural: 'podtemplates',
+    isNamespaced: true,
+    hasGeneration: true,
+    returnsDeleted: true,
+    strategy: podTemplateStrategy,
+    columns: workloadColumns.podtemplates,
+  }),
+];

@@ -1,0 +1,23 @@
+import { deepEqual, fieldError } from '@castellan/machinery';
+import { list, record, text } from '../json.js';
+import type { Strategy } from '../registry/strategy.js';
+
+export const signingRequestStrategy: Strategy = {
+  // Who asks is known to the server: it is not the client's to say.
+  prepareForCreate: (request, { userName }) => ({
+    ...request,
+    spec: { ...record(request.spec), username: userName },
+    status: {},
+  }),
+  prepareForUpdate: (request, current) => ({ ...request, spec: current.spec }),
+  validate: (request) => {
+    const spec = record(request.spec);
+    return [
+      ...((text(spec.request) ?? '') === '' ? [fieldError.required('spec.request')] : []),
+      ...(list(spec.usages).length === 0 ? [fieldError.required('spec.usages')] : []),
+      ...((text(spec.signerName) ?? '') === '' ? [fieldError.required('spec.signerName')] : []),
+    ];
+  },
+  validateUpdate: (request, current) =>
+    deepEqual(request.spec, current.spec) ? [] : [fieldError.invalid('spec', request.spec, 'field is immutable')],
+};

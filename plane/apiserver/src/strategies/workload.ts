@@ -1,0 +1,269 @@
+import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
+import { type ApiObject, at, type JsonRecord, record, records, without } from '../json.js';
+import type { Strategy } from '../registry/strategy.js';
+import { isEmptySelector, isReadable, selectorErrors, selects } from './label-selector.js';
+import { templateErrors, withTemplate } from './pod-template.js';
+import { nonNegative, notUnlimited, onlyRestartsAlways, rollingUpdateErrors } from './rollout-rules.js';
+
+/** Source of defaults and rules: the API reference of apps/v1 and what kube-apiserver answers. */
+const quarter = '25%';
+
+function withSpec(object: ApiObject, change: (spec: JsonRecord) => JsonRecord): ApiObject {
+  return { ...object, spec: change(record(object.spec)) };
+}
+
+function withStatusOf(status: JsonRecord): NonNullable<Strategy['prepareForCreate']> {
+  return (object) => ({ ...object, status });
+}
+
+/** The selector is there, can be read, is not empty and selects what the template makes. */
+function selectionErrors(object: ApiObject, kind: string): readonly FieldError[] {
+  const { selector, template } = record(object.spec);
+  const labels = at(template, 'metadata', 'labels');
+  const isSelected = selects(selector, record(labels));
+  return [
+    ...(selector === undefined ? [fieldError.required('spec.selector')] : selectorErrors(selector, 'spec.selector')),
+    ...(selector !== undefined && isEmptySelector(selector)
+      ? [fieldError.invalid('spec.selector', selector, `empty selector is invalid for ${kind}`)]
+      : []),
+    ...(isReadable(selector) ? [] : [fieldError.invalid('spec.selector', selector, 'invalid label selector')]),
+    ...(isSelected || !isReadable(selector) || (selector !== undefined && isEmptySelector(selector))
+      ? []
+      : [labelsMismatch(labels)]),
+  ];
+}
+
+function labelsMismatch(labels: unknown): FieldError {
+  return fieldError.invalid(
+    'spec.template.metadata.labels',
+    labels ?? null,
+    '`selector` does not match template `labels`',
+  );
+}
+
+function selectorIsFixed(object: ApiObject, current: ApiObject): readonly FieldError[] {
+  const selector = at(object, 'spec', 'selector');
+  if (deepEqual(selector, at(current, 'spec', 'selector'))) return [];
+  return [fieldError.invalid('spec.selector', selector, 'field is immutable')];
+}
+
+function podErrors(object: ApiObject): readonly FieldError[] {
+  const template = at(object, 'spec', 'template');
+  return [...templateErrors(template, 'spec.template'), ...onlyRestartsAlways(template, 'spec.template')];
+}
+
+export const deploymentStrategy: Strategy = {
+  withDefaults: (object) =>
+    withSpec(object, (spec) => {
+      const { strategy: sent, ...rest } = spec;
+      const strategy = { type: 'RollingUpdate', ...record(sent) };
+      const rollingUpdate = { maxUnavailable: quarter, maxSurge: quarter, ...record(record(sent).rollingUpdate) };
+      return withTemplate({
+        replicas: 1,
+        revisionHistoryLimit: 10,
+        progressDeadlineSeconds: 600,
+        ...rest,
+        strategy: strategy.type === 'RollingUpdate' ? { ...strategy, rollingUpdate } : strategy,
+      });
+    }),
+  prepareForCreate: withStatusOf({}),
+  validate: (object) => {
+    const { minReadySeconds, progressDeadlineSeconds, strategy } = record(object.spec);
+    const deadline = Number(progressDeadlineSeconds ?? 0);
+    return [
+      ...nonNegative(object, ['spec', 'replicas']),
+      ...selectionErrors(object, 'deployment'),
+      ...podErrors(object),
+      ...rollingUpdateErrors(record(strategy), 'spec.strategy', ['Recreate', 'RollingUpdate']),
+      ...notUnlimited(record(strategy), 'spec.strategy'),
+      ...nonNegative(object, ['spec', 'minReadySeconds']),
+      ...nonNegative(object, ['spec', 'revisionHistoryLimit']),
+      ...nonNegative(object, ['spec', 'progressDeadlineSeconds']),
+      ...(progressDeadlineSeconds !== undefined && deadline <= Number(minReadySeconds ?? 0)
+        ? [fieldError.invalid('spec.progressDeadlineSeconds', deadline, 'must be greater than minReadySeconds')]
+        : []),
+    ];
+  },
+  validateUpdate: selectorIsFixed,
+};
+
+export const replicaSetStrategy: Strategy = {
+  withDefaults: (object) => withSpec(object, (spec) => withTemplate({ replicas: 1, ...spec })),
+  prepareForCreate: withStatusOf({ replicas: 0 }),
+  validate: (object) => [
+    ...nonNegative(object, ['spec', 'replicas']),
+    ...nonNegative(object, ['spec', 'minReadySeconds']),
+    ...selectionErrors(object, 'replicaset'),
+    ...podErrors(object),
+  ],
+  validateUpdate: selectorIsFixed,
+};
+
+export const replicationControllerStrategy: Strategy = {
+  withDefaults: (object) => {
+    const labels = record(at(object, 'spec', 'template', 'metadata', 'labels'));
+    const hasLabels = Object.keys(object.metadata.labels ?? {}).length > 0;
+    const labelled = hasLabels || Object.keys(labels).length === 0 ? object : withMetadataLabels(object, labels);
+    return withSpec(labelled, (spec) => {
+      const hasSelector = Object.keys(record(spec.selector)).length > 0;
+      return withTemplate({ replicas: 1, ...spec, ...(hasSelector ? {} : { selector: labels }) });
+    });
+  },
+  prepareForCreate: withStatusOf({ replicas: 0 }),
+  validate: (object) => {
+    const { selector, template } = record(object.spec);
+    const labels = at(template, 'metadata', 'labels');
+    return [
+      ...nonNegative(object, ['spec', 'replicas']),
+      ...(Object.keys(record(selector)).length === 0 ? [fieldError.required('spec.selector')] : []),
+      ...(selects({ matchLabels: selector }, record(labels)) ? [] : [labelsMismatch(labels)]),
+      ...podErrors(object),
+    ];
+  },
+};
+
+function withMetadataLabels(object: ApiObject, labels: JsonRecord): ApiObject {
+  const texts = Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]));
+  return { ...object, metadata: { ...object.metadata, labels: texts } };
+}
+
+const templateGeneration = 'deprecated.daemonset.template.generation';
+
+export const daemonSetStrategy: Strategy = {
+  withDefaults: (object) =>
+    withSpec(object, (spec) => {
+      const updateStrategy = { type: 'RollingUpdate', ...record(spec.updateStrategy) };
+      const rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...record(record(spec.updateStrategy).rollingUpdate) };
+      return withTemplate({
+        revisionHistoryLimit: 10,
+        ...spec,
+        updateStrategy: updateStrategy.type === 'RollingUpdate' ? { ...updateStrategy, rollingUpdate } : updateStrategy,
+      });
+    }),
+  prepareForCreate: (object) => ({
+    ...withTemplateGeneration(object, 1),
+    status: { currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0 },
+  }),
+  prepareForUpdate: (object, current) => {
+    const old = Number(current.metadata.annotations?.[templateGeneration] ?? 0);
+    const isChanged = !deepEqual(at(object, 'spec', 'template'), at(current, 'spec', 'template'));
+    return withTemplateGeneration(object, isChanged ? old + 1 : old);
+  },
+  validate: (object) => {
+    const strategy = record(record(object.spec).updateStrategy);
+    const { maxSurge, maxUnavailable } = record(strategy.rollingUpdate);
+    const isBoth = isSomething(maxSurge) && isSomething(maxUnavailable);
+    return [
+      ...selectionErrors(object, 'daemonset'),
+      ...podErrors(object),
+      ...nonNegative(object, ['spec', 'minReadySeconds']),
+      ...rollingUpdateErrors(strategy, 'spec.updateStrategy', ['RollingUpdate', 'OnDelete']),
+      ...(isBoth
+        ? [
+            fieldError.invalid(
+              'spec.updateStrategy.rollingUpdate.maxSurge',
+              maxSurge,
+              'may not be set when maxUnavailable is non-zero',
+            ),
+          ]
+        : []),
+      ...nonNegative(object, ['spec', 'revisionHistoryLimit']),
+    ];
+  },
+  validateUpdate: selectorIsFixed,
+};
+
+function isSomething(amount: unknown): boolean {
+  return amount !== undefined && amount !== 0 && amount !== '0%';
+}
+
+function withTemplateGeneration(object: ApiObject, generation: number): ApiObject {
+  const annotations = { ...object.metadata.annotations, [templateGeneration]: String(generation) };
+  return { ...object, metadata: { ...object.metadata, annotations } };
+}
+
+const claimDefaults = { kind: 'PersistentVolumeClaim', apiVersion: 'v1' };
+
+export const statefulSetStrategy: Strategy = {
+  withDefaults: (object) =>
+    withSpec(object, (spec) => {
+      const updateStrategy = { type: 'RollingUpdate', ...record(spec.updateStrategy) };
+      const rollingUpdate = { partition: 0, ...record(record(spec.updateStrategy).rollingUpdate) };
+      const retention = { whenDeleted: 'Retain', whenScaled: 'Retain' };
+      return withTemplate({
+        replicas: 1,
+        serviceName: '',
+        podManagementPolicy: 'OrderedReady',
+        revisionHistoryLimit: 10,
+        ...spec,
+        persistentVolumeClaimRetentionPolicy: { ...retention, ...record(spec.persistentVolumeClaimRetentionPolicy) },
+        updateStrategy: updateStrategy.type === 'RollingUpdate' ? { ...updateStrategy, rollingUpdate } : updateStrategy,
+        ...(spec.volumeClaimTemplates === undefined
+          ? {}
+          : { volumeClaimTemplates: records(spec.volumeClaimTemplates).map(withClaimDefaults) }),
+      });
+    }),
+  prepareForCreate: withStatusOf({ replicas: 0, availableReplicas: 0 }),
+  validate: (object) => {
+    const { podManagementPolicy, updateStrategy } = record(object.spec);
+    const policies = ['OrderedReady', 'Parallel'];
+    const strategies = ['RollingUpdate', 'OnDelete'];
+    const { type } = record(updateStrategy);
+    return [
+      ...(policies.includes(String(podManagementPolicy))
+        ? []
+        : [fieldError.notSupported('spec.podManagementPolicy', podManagementPolicy, policies)]),
+      ...(strategies.includes(String(type))
+        ? []
+        : [fieldError.invalid('spec.updateStrategy', updateStrategy, "must be 'RollingUpdate' or 'OnDelete'")]),
+      ...nonNegative(object, ['spec', 'replicas']),
+      ...nonNegative(object, ['spec', 'minReadySeconds']),
+      ...nonNegative(object, ['spec', 'ordinals', 'start']),
+      ...nonNegative(object, ['spec', 'updateStrategy', 'rollingUpdate', 'partition']),
+      ...selectionErrors(object, 'statefulset'),
+      ...podErrors(object),
+    ];
+  },
+  validateUpdate: (object, current) =>
+    deepEqual(fixedSet(object), fixedSet(current)) ? [] : [fieldError.forbidden('spec', fixedSetText)],
+};
+
+const mutableSetFields = [
+  'replicas',
+  'ordinals',
+  'template',
+  'updateStrategy',
+  'revisionHistoryLimit',
+  'persistentVolumeClaimRetentionPolicy',
+  'minReadySeconds',
+];
+const fixedSetText = `updates to statefulset spec for fields other than ${mutableSetFields
+  .slice(0, -1)
+  .map((field) => `'${field}'`)
+  .join(', ')} and 'minReadySeconds' are forbidden`;
+
+function fixedSet(object: ApiObject): JsonRecord {
+  return without(record(object.spec), ...mutableSetFields);
+}
+
+function withClaimDefaults(claim: JsonRecord): JsonRecord {
+  return {
+    ...claimDefaults,
+    ...claim,
+    metadata: record(claim.metadata),
+    spec: { ...record(claim.spec), volumeMode: record(claim.spec).volumeMode ?? 'Filesystem' },
+    status: { phase: 'Pending', ...record(claim.status) },
+  };
+}
+
+export const podTemplateStrategy: Strategy = {
+  withDefaults: (object) => ({ ...object, template: withTemplate(object).template }),
+  validate: (object) => templateErrors(object.template, 'template'),
+};
+
+export const controllerRevisionStrategy: Strategy = {
+  withDefaults: (object) => (object.revision === undefined ? { ...object, revision: 0 } : object),
+  validate: (object) => nonNegative(object, ['revision']),
+  validateUpdate: (object, current) =>
+    deepEqual(object.data, current.data) ? [] : [fieldError.invalid('data', object.data, 'field is immutable')],
+};

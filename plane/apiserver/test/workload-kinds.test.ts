@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { type ServerUnderTest, startServer } from './server-under-test.js';
+
+let api: ServerUnderTest;
+before(async () => {
+  api = await startServer();
+});
+after(() => api.stop());
+
+const container = { name: 'c', image: 'registry.example/app:1' };
+const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [container] } };
+const selector = { matchLabels: { app: 'a' } };
+const apps = '/apis/apps/v1/namespaces/default';
+const batch = '/apis/batch/v1/namespaces/default';
+const merge = { 'content-type': 'application/merge-patch+json' };
+
+test('a Deployment gets the defaults of its rollout, and its status is not the client’s', async () => {
+  const body = { metadata: { name: 'a' }, spec: { selector, template }, status: { replicas: 9 } };
+  const { status, json } = await api.send('POST', `${apps}/deployments`, body);
+  assert.equal(status, 201);
+  assert.equal(json.metadata.generation, 1);
+  assert.deepEqual(json.status, {});
+  const { template: made, ...spec } = json.spec;
+  assert.deepEqual(spec, {
+    replicas: 1,
+    selector,
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '25%', maxSurge: '25%' } },
+    revisionHistoryLimit: 10,
+    progressDeadlineSeconds: 600,
+  });
+  assert.equal(made.spec.restartPolicy, 'Always');
+  assert.equal('serviceAccountName' in made.spec, false);
+});
+
+test('the scale of a Deployment shows its selector, and a change of it is a new generation', async () => {
+  await api.send('POST', `${apps}/deployments`, { metadata: { name: 'scaled' }, spec: { selector, template } });
+  const scale = `${apps}/deployments/scaled/scale`;
+  assert.deepEqual((await api.send('GET', scale)).json.status, { replicas: 0, selector: 'app=a' });
+  assert.equal((await api.send('PATCH', scale, { spec: { replicas: 3 } }, merge)).json.spec.replicas, 3);
+  const { spec, metadata } = (await api.send('GET', `${apps}/deployments/scaled`)).json;
+  assert.equal(spec.replicas, 3);
+  assert.equal(metadata.generation, 2);
+});
+
+test('a workload whose selector does not select its pods is refused in kube-apiserver’s words', async () => {
+  const body = { metadata: { name: 'b' }, spec: { selector: { matchLabels: { app: 'other' } }, template } };
+  const refused = await api.send('POST', `${apps}/deployments`, body);
+  assert.equal(refused.status, 422);
+  assert.equal(
+    refused.json.message,
+    'Deployment.apps "b" is invalid: spec.template.metadata.labels: Invalid value: {"app":"a"}: `selector` does not match template `labels`',
+  );
+});
+
+test('of a StatefulSet only what can change without new pods’ identities may change', async () => {
+  const claims = [
+    {
+      metadata: { name: 'data' },
+      spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    },
+  ];
+  const spec = { serviceName: 'a', selector, template, volumeClaimTemplates: claims };
+  const created = await api.send('POST', `${apps}/statefulsets`, { metadata: { name: 'a' }, spec });
+  assert.equal(created.status, 201, created.text);
+  assert.equal(created.json.spec.volumeClaimTemplates[0].spec.volumeMode, 'Filesystem');
+  const path = `${apps}/statefulsets/a`;
+  const refused = await api.send('PATCH', path, { spec: { podManagementPolicy: 'Parallel' } }, merge);
+  assert.match(refused.json.message, /spec: Forbidden: updates to statefulset spec for fields other than 'replicas', /);
+  assert.equal((await api.send('PATCH', path, { spec: { replicas: 3 } }, merge)).json.metadata.generation, 2);
+});
+
+test('a Job finds its pods by its own uid', async () => {
+  const spec = { template: { spec: { restartPolicy: 'Never', containers: [container] } } };
+  const { status, json } = await api.send('POST', `${batch}/jobs`, { metadata: { name: 'a' }, spec });
+  assert.equal(status, 201);
+  const { uid } = json.metadata;
+  assert.deepEqual(json.spec.selector, { matchLabels: { 'batch.kubernetes.io/controller-uid': uid } });
+  assert.equal(json.spec.template.metadata.labels['batch.kubernetes.io/job-name'], 'a');
+  assert.equal(json.spec.completions, 1);
+});
+
+test('a CronJob’s schedule is read before it is taken', async () => {
+  const jobTemplate = { spec: { template: { spec: { restartPolicy: 'Never', containers: [container] } } } };
+  const create = (name: string, schedule: string) =>
+    api.send('POST', `${batch}/cronjobs`, { metadata: { name }, spec: { schedule, jobTemplate } });
+  for (const [index, schedule] of ['*/5 * * * *', '@daily', '0 9-17 * jan-mar mon,fri', '0 0 1 */2 ?'].entries()) {
+    const created = await create(`good-${index}`, schedule);
+    assert.equal(created.status, 201, created.text);
+  }
+  for (const [schedule, problem] of [
+    ['x', 'expected exactly 5 fields, found 1: [x]'],
+    ['61 * * * *', 'end of range (61) above maximum (59): 61'],
+    ['5-1 * * * *', 'beginning of range (5) beyond end of range (1): 5-1'],
+  ] as const) {
+    const refused = await create('bad', schedule);
+    assert.equal(
+      refused.json.message,
+      `CronJob.batch "bad" is invalid: spec.schedule: Invalid value: ${JSON.stringify(schedule)}: ${problem}`,
+    );
+  }
+});
+
+test('kubectl’s columns of a StatefulSet', async () => {
+  const spec = { serviceName: 'a', selector, template, replicas: 3 };
+  await api.send('POST', `${apps}/statefulsets`, { metadata: { name: 'shown' }, spec });
+  const accept = { accept: 'application/json;as=Table;g=meta.k8s.io;v=v1' };
+  const { json } = await api.send('GET', `${apps}/statefulsets/shown`, undefined, accept);
+  assert.deepEqual(
+    json.columnDefinitions.map(({ name }: { name: string }) => name),
+    ['Name', 'Ready', 'Age', 'Containers', 'Images'],
+  );
+  const { cells } = json.rows[0];
+  assert.deepEqual([cells[0], cells[1], cells[3], cells[4]], ['shown', '0/3', 'c', 'registry.example/app:1']);
+});
+
+test('a NetworkPolicy’s exceptions lie within its block', async () => {
+  const path = '/apis/networking.k8s.io/v1/namespaces/default/networkpolicies';
+  const policy = (name: string, ipBlock: unknown) => ({
+    metadata: { name },
+    spec: { podSelector: {}, ingress: [{ from: [{ ipBlock }] }] },
+  });
+  const good = await api.send('POST', path, policy('a', { cidr: '10.0.0.0/8', except: ['10.1.0.0/16'] }));
+  assert.equal(good.status, 201, good.text);
+  const six = await api.send('POST', path, policy('b', { cidr: '2001:db8::/32', except: ['2001:db8:1::/48'] }));
+  assert.equal(six.status, 201, six.text);
+  const refused = await api.send('POST', path, policy('c', { cidr: '10.0.0.0/8', except: ['11.0.0.0/16'] }));
+  assert.match(
+    refused.json.message,
+    /except\[0\]: Invalid value: "11\.0\.0\.0\/16": must be a strict subset of `cidr`/,
+  );
+});

@@ -78,6 +78,7 @@ export { type MergeRule, type MergeRules, mergeRulesOf } from './patch/merge-key
 export { applyMergePatch, createMergePatch } from './patch/merge-patch.js';
 export { applyStrategicMergePatch } from './patch/strategic-merge-patch.js';
 export { apiVersionOf, type ResourceType, resourceName, resourcePath } from './resource-type.js';
+export { loadEnginesFor } from './rules/schema-rules.js';
 export { type CompiledSchema, compileSchema } from './schema/compile.js';
 export type { JsonObject, JsonSchema, JsonValue, ValidationRule } from './schema/json-schema.js';
 export type { Pruned } from './schema/prune.js';

@@ -57,7 +57,7 @@ export interface JsonSchema {
   readonly 'x-kubernetes-validations'?: readonly ValidationRule[];
 }
 
-/** A CEL rule of `x-kubernetes-validations`. Carried, not evaluated here. */
+/** A CEL rule of `x-kubernetes-validations`. */
 export interface ValidationRule {
   readonly rule: string;
   readonly message?: string;

@@ -1,10 +1,18 @@
+import { regularExpressions } from './regular-expressions.js';
+
 /**
- * Compiles a regular expression of a schema. Kubernetes has Go's RE2 syntax; what differs from JavaScript's and is used
- * in schemas is translated. Unlike RE2, JavaScript's engine may take exponential time on a bad pattern.
+ * Compiles a regular expression of a schema: by RE2 where that is loaded (`loadEnginesFor`), which takes time in
+ * proportion to the text whatever the pattern. Else by JavaScript's own engine: what differs from Go's syntax and is used
+ * in schemas is translated, and a bad pattern may take exponential time.
  *
  * @throws Error whose message reads as Go's where the mistake is a common one.
  */
-export function compilePattern(pattern: string): RegExp {
+export function compilePattern(pattern: string): { test(text: string): boolean } {
+  const re2 = regularExpressions();
+  return re2 === undefined ? compileNatively(pattern) : re2.compile(pattern);
+}
+
+function compileNatively(pattern: string): RegExp {
   const { source, flags } = translate(pattern);
   try {
     return new RegExp(source, `${flags}u`);

@@ -1,3 +1,6 @@
+import { celEngine } from '../cel/engine.js';
+import { hasRules } from '../rules/compile-rules.js';
+import { ruleErrors } from '../rules/rule-errors.js';
 import type { JsonSchema } from '../schema/json-schema.js';
 import { type FieldError, formatFieldError } from '../validation/field-error.js';
 import { defaultErrors } from './default-rules.js';
@@ -10,9 +13,9 @@ import { walkSchema } from './walk-schema.js';
 
 /**
  * What is wrong with the schema of a CustomResourceDefinition, in kube-apiserver's words; empty when it can be served.
- * Three steps, of which the later ones are for schemas that the earlier ones found good: the part of OpenAPI that may be
+ * Steps, of which the later ones are for schemas that the earlier ones found good: the part of OpenAPI that may be
  * used at all; that the schema is structural (each field is declared, with its type, outside of allOf, anyOf, oneOf and
- * not); and that its defaults hold. Rules in CEL are not looked at.
+ * not); that its defaults hold; and, once `loadEnginesFor` has resolved for the schema, that its rules in CEL compile.
  *
  * @param path how errors name the schema; that of a definition whose versions all have the same one unless told.
  */
@@ -21,6 +24,10 @@ export function checkStructural(schema: JsonSchema, path = 'spec.validation.open
     () => [...openApiErrors(schema, path), ...listTypeErrors(schema, path)],
     () => sorted([...shapeErrors(schema, path), ...metadataErrors(schema, path), ...nestedErrors(schema, path)]),
     () => walkSchema(schema, path).flatMap(defaultErrors),
+    () => {
+      const engine = celEngine();
+      return engine === undefined || !hasRules(schema) ? [] : ruleErrors(schema, path, engine);
+    },
   ];
   for (const step of steps) {
     const errors = step();

@@ -1,10 +1,14 @@
-import { checkStructural, deepEqual, type FieldError, fieldError } from '@castellan/machinery';
+import { checkStructural, deepEqual, type FieldError, fieldError, loadEnginesFor } from '@castellan/machinery';
 import { type ApiObject, at, list, record, records, text } from '../json.js';
 import { servedVersions } from './custom-resources.js';
 import { isSchema } from './custom-strategy.js';
 
 /** The rules of a CustomResourceDefinition, in kube-apiserver's words. */
-export function validateDefinition(crd: ApiObject): readonly FieldError[] {
+export async function validateDefinition(crd: ApiObject): Promise<readonly FieldError[]> {
+  for (const version of records(at(crd, 'spec', 'versions'))) {
+    const schema = at(version, 'schema', 'openAPIV3Schema');
+    if (isSchema(schema)) await loadEnginesFor(schema);
+  }
   const spec = record(crd.spec);
   const names = record(spec.names);
   const name = crd.metadata.name ?? '';

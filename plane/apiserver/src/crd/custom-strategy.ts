@@ -1,4 +1,4 @@
-import { type CompiledSchema, compileSchema, type JsonSchema } from '@castellan/machinery';
+import { type CompiledSchema, compileSchema, type JsonSchema, loadEnginesFor } from '@castellan/machinery';
 import { type ApiObject, isRecord } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
 
@@ -14,12 +14,16 @@ export function customStrategy(schema: unknown): {
     return known;
   };
   const withDefaults = (object: ApiObject) => compiled().withDefaults(object);
+  const validate = async (object: ApiObject, current?: ApiObject) => {
+    if (isSchema(schema)) await loadEnginesFor(schema);
+    return compiled().validate(object, current);
+  };
   return {
     withDefaults,
     strategy: {
       withDefaults,
-      validate: (object, current) => compiled().validate(object, current),
-      validateStatus: (object, current) => compiled().validate(object, current),
+      validate,
+      validateStatus: validate,
     },
     prune: (object) => {
       const { value, droppedPaths } = compiled().prune(object);

@@ -13,11 +13,11 @@ export interface Strategy {
   /** Not called for writes of a subresource. */
   prepareForUpdate?(object: ApiObject, current: ApiObject, context: WriteContext): ApiObject | Promise<ApiObject>;
   /** The rules that hold for every object of the kind; `current` is what an update replaces. */
-  validate?(object: ApiObject, current?: ApiObject): readonly FieldError[];
+  validate?(object: ApiObject, current?: ApiObject): FieldErrors | Promise<FieldErrors>;
   /** The rules that compare an object with what it was. */
   validateUpdate?(object: ApiObject, current: ApiObject): readonly FieldError[];
   /** The rules of a write of the status subresource; `validate` and `validateUpdate` otherwise do not see status. */
-  validateStatus?(object: ApiObject, current: ApiObject): readonly FieldError[];
+  validateStatus?(object: ApiObject, current: ApiObject): FieldErrors | Promise<FieldErrors>;
   /** What is wrong with the name, as upstream says it. Default: it must be a DNS subdomain. */
   nameProblems?(name: string): readonly string[];
   /** Called after a create failed or an object is gone, to give back what `prepareForCreate` took. */
@@ -31,6 +31,8 @@ export interface Strategy {
   /** How an object that cannot vanish yet is marked; the default sets deletionTimestamp alone. */
   prepareForDelete?(object: ApiObject, context: WriteContext): ApiObject;
 }
+
+type FieldErrors = readonly FieldError[];
 
 export interface WriteContext {
   readonly world: World;

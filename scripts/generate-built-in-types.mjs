@@ -171,6 +171,7 @@ const jsonName = (message, name) => {
     const words = /^xKubernetes/.test(name) ? name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`) : name;
     return renamedInSchemas[name] ?? words;
   }
+  if (message.endsWith('.DaemonEndpoint')) return 'Port';
   return renamed[name] ?? name[0].toLowerCase() + name.slice(1);
 };
 
@@ -222,13 +223,80 @@ ${lines.map(([name, fields]) => `  '${name}':\n    '${fields}',`).join('\n')}
 `,
 );
 
+/** What is required since the document was published: Kubernetes 1.36. */
+const requiredNow = {
+  'admissionregistration/v1.AuditAnnotation': 'key valueExpression',
+  'admissionregistration/v1.ExpressionWarning': 'fieldRef warning',
+  'admissionregistration/v1.Mutation': 'patchType',
+  'admissionregistration/v1.ValidatingAdmissionPolicyBinding': 'spec',
+  'admissionregistration/v1.ValidatingAdmissionPolicyBindingSpec': 'policyName validationActions',
+  'admissionregistration/v1.Validation': 'expression',
+  'admissionregistration/v1.Variable': 'expression name',
+  'apiextensions/v1.SelectableField': 'jsonPath',
+  'apps/v1.StatefulSetSpec': 'selector template',
+  'authentication/v1.TokenRequest': '',
+  'authentication/v1.TokenRequestSpec': '',
+  'authentication/v1.TokenRequestStatus': '',
+  'authentication/v1.TokenReviewSpec': 'token',
+  'autoscaling/v1.HorizontalPodAutoscaler': 'spec',
+  'autoscaling/v2.HorizontalPodAutoscaler': 'spec',
+  'batch/v1.CronJob': 'spec',
+  'batch/v1.PodFailurePolicyOnPodConditionsPattern': 'type',
+  'batch/v1.PodFailurePolicyRule': 'action',
+  'batch/v1.SuccessPolicy': 'rules',
+  'core/v1.AppArmorProfile': 'type',
+  'core/v1.ClusterTrustBundleProjection': 'path',
+  'core/v1.ContainerExtendedResourceRequest': 'containerName requestName resourceName',
+  'core/v1.ContainerRestartRule': 'action',
+  'core/v1.ContainerRestartRuleOnExitCodes': 'operator',
+  'core/v1.FileKeySelector': 'key path volumeName',
+  'core/v1.HostAlias': 'ip',
+  'core/v1.HostIP': 'ip',
+  'core/v1.ImageVolumeStatus': 'imageRef',
+  'core/v1.LinuxContainerUser': 'gid uid',
+  'core/v1.ModifyVolumeStatus': 'status',
+  'core/v1.NodeAllocatableResourceClaimStatus': 'resourceClaimName resources',
+  'core/v1.PodCertificateProjection': 'keyType signerName',
+  'core/v1.PodExtendedResourceClaimStatus': 'requestMappings resourceClaimName',
+  'core/v1.PodIP': 'ip',
+  'core/v1.PodResourceClaimStatus': 'name',
+  'core/v1.ResourceHealth': 'resourceID',
+  'core/v1.ResourceStatus': 'name',
+  'core/v1.SleepAction': 'seconds',
+  'core/v1.VolumeMountStatus': 'mountPath name',
+  'discovery/v1.EndpointSlice': 'addressType',
+  'discovery/v1.ForNode': 'name',
+  'flowcontrol/v1.FlowDistinguisherMethod': 'type',
+  'flowcontrol/v1.FlowSchemaSpec': 'priorityLevelConfiguration',
+  'flowcontrol/v1.GroupSubject': 'name',
+  'flowcontrol/v1.LimitResponse': 'type',
+  'flowcontrol/v1.NonResourcePolicyRule': 'nonResourceURLs verbs',
+  'flowcontrol/v1.PolicyRulesWithSubjects': 'subjects',
+  'flowcontrol/v1.PriorityLevelConfigurationReference': 'name',
+  'flowcontrol/v1.PriorityLevelConfigurationSpec': 'type',
+  'flowcontrol/v1.ResourcePolicyRule': 'apiGroups resources verbs',
+  'flowcontrol/v1.ServiceAccountSubject': 'name namespace',
+  'flowcontrol/v1.Subject': 'kind',
+  'flowcontrol/v1.UserSubject': 'name',
+  'meta/v1.FieldSelectorRequirement': 'key operator',
+  'meta/v1.ShardInfo': 'selector',
+  'networking/v1.IPAddress': 'spec',
+  'networking/v1.IPAddressSpec': 'parentRef',
+  'networking/v1.NetworkPolicySpec': '',
+  'networking/v1.ParentReference': 'name resource',
+  'policy/v1.PodDisruptionBudgetStatus': '',
+  'rbac/v1.RoleRef': 'kind name',
+  'scheduling/v1.PriorityClass': '',
+  'storage/v1.VolumeAttributesClass': 'driverName',
+};
+
 /** io.k8s.api.core.v1.Pod for k8s.io.api.core.v1.Pod */
 const schemaOf = (message) => schemas[`io.${message.replace(/\.io\./, '.').replaceAll('_', '-')}`];
 const notes = [...table].flatMap(([message]) => {
-  const schema = schemaOf(message);
-  if (schema?.properties === undefined) return [];
-  const required = (schema.required ?? []).map((name) => `${name}!`);
-  const lists = Object.entries(schema.properties).flatMap(([name, property]) => {
+  const schema = schemaOf(message) ?? {};
+  const names = requiredNow[shortName(message)]?.split(' ').filter((name) => name !== '') ?? schema.required ?? [];
+  const required = names.map((name) => `${name}!`);
+  const lists = Object.entries(schema.properties ?? {}).flatMap(([name, property]) => {
     const type = property['x-kubernetes-list-type'] ?? property['x-kubernetes-map-type'];
     const keys = (property['x-kubernetes-list-map-keys'] ?? []).join(',');
     const strategy = property['x-kubernetes-patch-strategy'];

@@ -15,22 +15,34 @@ interface GroupVersionKind {
 
 /**
  * The OpenAPI v3 document of one group and version: what kubectl and Helm look for in it. Each operation names its kind
- * and action, PATCH says that it knows dryRun and fieldValidation, each kind has a schema; built-in kinds an open one.
+ * and action, PATCH says that it knows dryRun and fieldValidation, each kind has a schema.
  */
-export function openApiDocument(group: string, { version, resources }: ApiVersion) {
+export async function openApiDocument(group: string, { version, resources }: ApiVersion) {
   const kinds = resources.filter(({ verbs }) => verbs.length > 0);
+  const builtIn = kinds.filter(({ isCustom }) => !isCustom);
+  const types = builtIn.length === 0 ? {} : await typesOf(builtIn);
   return {
     openapi: '3.0.0',
     info: { title: 'Kubernetes', version: versionInfo.gitVersion },
     paths: Object.fromEntries(kinds.flatMap((definition) => pathsOf(group, version, definition))),
     components: {
       schemas: {
-        ...Object.fromEntries(kinds.flatMap(schemasOf)),
         [metaSchema]: { type: 'object', description: "Standard object's metadata.", properties: metaProperties },
         [listMetaSchema]: { type: 'object', properties: { continue: text, resourceVersion: text } },
+        ...types,
+        ...Object.fromEntries(kinds.flatMap((definition) => schemasOf(definition, types))),
       },
     },
   };
+}
+
+/** The tables are large, and only documents need them. */
+async function typesOf(definitions: readonly ResourceDefinition[]): Promise<Readonly<Record<string, unknown>>> {
+  const [{ builtInSchemas }, { typeNameOf }] = await Promise.all([
+    import('./built-in-schemas.js'),
+    import('../types/field-types.js'),
+  ]);
+  return builtInSchemas(definitions.map(typeNameOf));
 }
 
 const text = { type: 'string' } as const;
@@ -107,9 +119,10 @@ function queryParameter(name: string) {
   return { name, in: 'query', schema: { type: 'string', uniqueItems: true } };
 }
 
-function schemasOf(definition: ResourceDefinition) {
-  const { kind, listKind, schema } = definition;
+function schemasOf(definition: ResourceDefinition, types: Readonly<Record<string, unknown>>) {
+  const { kind, listKind } = definition;
   const name = schemaName(definition, kind);
+  const schema = definition.schema ?? types[name];
   return [
     [name, { ...kindSchema(schema), ...groupVersionKind(definition, kind) }] as const,
     [
@@ -149,5 +162,7 @@ function groupVersionKind({ group, version }: ResourceDefinition, kind: string) 
 /** `com.example.v1.Widget`: the group's name from its end, as upstream has it. */
 function schemaName({ group, version, isCustom }: ResourceDefinition, kind: string): string {
   if (isCustom) return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
+  if (group === 'apiextensions.k8s.io')
+    return `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.${version}.${kind}`;
   return `io.k8s.api.${group === '' ? 'core' : (group.split('.')[0] ?? '')}.${version}.${kind}`;
 }

@@ -21,11 +21,11 @@ export async function serveOpenApi(server: Server, exchange: Exchange, path: str
   return serveGroup(exchange, groups, { root, rest, path });
 }
 
-function serveGroup(
+async function serveGroup(
   { request, reply }: Exchange,
   groups: readonly ApiGroup[],
   { root, rest, path }: { readonly root: string; readonly rest: readonly string[]; readonly path: string },
-): boolean {
+): Promise<boolean> {
   const [groupName, version] = root === 'api' ? ['', rest[0]] : rest;
   const group = groups.find(({ name }) => name === groupName);
   const found = group?.versions.find((candidate) => candidate.version === version);
@@ -40,7 +40,7 @@ function serveGroup(
   const caching = asked === hash ? { 'cache-control': 'public, immutable' } : {};
   const headers = { etag, vary: 'Accept', ...caching };
   if (request.headers['if-none-match'] === etag) reply.text(304, '', 'application/json', headers);
-  else reply.text(200, JSON.stringify(openApiDocument(group.name, found)), 'application/json', headers);
+  else reply.text(200, JSON.stringify(await openApiDocument(group.name, found)), 'application/json', headers);
   return true;
 }
 

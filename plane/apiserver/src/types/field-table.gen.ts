@@ -401,7 +401,7 @@ export const fieldTable: Readonly<Record<string, string>> = {
   'core/v1.ContainerUser':
     'linux=1:core/v1.LinuxContainerUser',
   'core/v1.DaemonEndpoint':
-    'port=1:int32',
+    'Port=1:int32',
   'core/v1.DownwardAPIProjection':
     'items=1:core/v1.DownwardAPIVolumeFile[]',
   'core/v1.DownwardAPIVolumeFile':

@@ -5,20 +5,34 @@
  * key`; `=atomic` stands for the whole type.
  */
 export const schemaNotes: Readonly<Record<string, string>> = {
+  'admissionregistration/v1.AuditAnnotation':
+    'key! valueExpression!',
+  'admissionregistration/v1.ExpressionWarning':
+    'fieldRef! warning!',
   'admissionregistration/v1.MatchCondition':
     'name! expression!',
   'admissionregistration/v1.MutatingWebhook':
     'name! clientConfig! sideEffects! admissionReviewVersions! matchConditions=map:name:merge:name',
   'admissionregistration/v1.MutatingWebhookConfiguration':
     'webhooks=::merge:name',
+  'admissionregistration/v1.Mutation':
+    'patchType!',
   'admissionregistration/v1.RuleWithOperations':
     'apiGroups=atomic::: apiVersions=atomic::: operations=atomic::: resources=atomic:::',
   'admissionregistration/v1.ServiceReference':
     'namespace! name!',
+  'admissionregistration/v1.ValidatingAdmissionPolicyBinding':
+    'spec!',
+  'admissionregistration/v1.ValidatingAdmissionPolicyBindingSpec':
+    'policyName! validationActions!',
   'admissionregistration/v1.ValidatingWebhook':
     'name! clientConfig! sideEffects! admissionReviewVersions! matchConditions=map:name:merge:name',
   'admissionregistration/v1.ValidatingWebhookConfiguration':
     'webhooks=::merge:name',
+  'admissionregistration/v1.Validation':
+    'expression!',
+  'admissionregistration/v1.Variable':
+    'expression! name!',
   'apiextensions/v1.CustomResourceColumnDefinition':
     'name! type! jsonPath!',
   'apiextensions/v1.CustomResourceConversion':
@@ -39,6 +53,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'specReplicasPath! statusReplicasPath!',
   'apiextensions/v1.JSONSchemaProps':
     'x-kubernetes-validations=map:rule:merge:rule',
+  'apiextensions/v1.SelectableField':
+    'jsonPath!',
   'apiextensions/v1.ServiceReference':
     'namespace! name!',
   'apiextensions/v1.ValidationRule':
@@ -74,17 +90,13 @@ export const schemaNotes: Readonly<Record<string, string>> = {
   'apps/v1.StatefulSetCondition':
     'type! status!',
   'apps/v1.StatefulSetSpec':
-    'selector! template! serviceName!',
+    'selector! template!',
   'apps/v1.StatefulSetStatus':
     'replicas! conditions=::merge:type',
-  'authentication/v1.TokenRequest':
-    'spec!',
-  'authentication/v1.TokenRequestSpec':
-    'audiences!',
-  'authentication/v1.TokenRequestStatus':
-    'token! expirationTimestamp!',
   'authentication/v1.TokenReview':
     'spec!',
+  'authentication/v1.TokenReviewSpec':
+    'token!',
   'authorization/v1.LocalSubjectAccessReview':
     'spec!',
   'authorization/v1.NonResourceRule':
@@ -103,6 +115,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'resourceRules! nonResourceRules! incomplete!',
   'autoscaling/v1.CrossVersionObjectReference':
     '=atomic kind! name!',
+  'autoscaling/v1.HorizontalPodAutoscaler':
+    'spec!',
   'autoscaling/v1.HorizontalPodAutoscalerSpec':
     'scaleTargetRef! maxReplicas!',
   'autoscaling/v1.HorizontalPodAutoscalerStatus':
@@ -123,6 +137,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'type! value! periodSeconds!',
   'autoscaling/v2.HPAScalingRules':
     'policies=atomic:::',
+  'autoscaling/v2.HorizontalPodAutoscaler':
+    'spec!',
   'autoscaling/v2.HorizontalPodAutoscalerCondition':
     'type! status!',
   'autoscaling/v2.HorizontalPodAutoscalerSpec':
@@ -149,6 +165,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'name! target!',
   'autoscaling/v2.ResourceMetricStatus':
     'name! current!',
+  'batch/v1.CronJob':
+    'spec!',
   'batch/v1.CronJobSpec':
     'schedule! jobTemplate!',
   'batch/v1.CronJobStatus':
@@ -164,9 +182,11 @@ export const schemaNotes: Readonly<Record<string, string>> = {
   'batch/v1.PodFailurePolicyOnExitCodesRequirement':
     'operator! values! values=set:::',
   'batch/v1.PodFailurePolicyOnPodConditionsPattern':
-    'type! status!',
+    'type!',
   'batch/v1.PodFailurePolicyRule':
-    'action! onPodConditions! onPodConditions=atomic:::',
+    'action! onPodConditions=atomic:::',
+  'batch/v1.SuccessPolicy':
+    'rules!',
   'batch/v1.UncountedTerminatedPods':
     'failed=set::: succeeded=set:::',
   'certificates/v1.CertificateSigningRequest':
@@ -179,6 +199,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'certificate=atomic::: conditions=map:type::',
   'core/v1.AWSElasticBlockStoreVolumeSource':
     'volumeID!',
+  'core/v1.AppArmorProfile':
+    'type!',
   'core/v1.AttachedVolume':
     'name! devicePath!',
   'core/v1.AzureDiskVolumeSource':
@@ -201,16 +223,24 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'volumeID!',
   'core/v1.CinderVolumeSource':
     'volumeID!',
+  'core/v1.ClusterTrustBundleProjection':
+    'path!',
   'core/v1.ConfigMapKeySelector':
     '=atomic key!',
   'core/v1.ConfigMapNodeConfigSource':
     'namespace! name! kubeletConfigKey!',
   'core/v1.Container':
     'name! env=::merge:name ports=map:containerPort,protocol:merge:containerPort resizePolicy=atomic::: volumeDevices=::merge:devicePath volumeMounts=::merge:mountPath',
+  'core/v1.ContainerExtendedResourceRequest':
+    'containerName! requestName! resourceName!',
   'core/v1.ContainerPort':
     'containerPort!',
   'core/v1.ContainerResizePolicy':
     'resourceName! restartPolicy!',
+  'core/v1.ContainerRestartRule':
+    'action!',
+  'core/v1.ContainerRestartRuleOnExitCodes':
+    'operator!',
   'core/v1.ContainerStateTerminated':
     'exitCode!',
   'core/v1.ContainerStatus':
@@ -229,6 +259,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'name! env=::merge:name ports=map:containerPort,protocol:merge:containerPort resizePolicy=atomic::: volumeDevices=::merge:devicePath volumeMounts=::merge:mountPath',
   'core/v1.Event':
     'metadata! involvedObject!',
+  'core/v1.FileKeySelector':
+    'key! path! volumeName!',
   'core/v1.FlexPersistentVolumeSource':
     'driver!',
   'core/v1.FlexVolumeSource':
@@ -247,24 +279,34 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'port!',
   'core/v1.HTTPHeader':
     'name! value!',
+  'core/v1.HostAlias':
+    'ip!',
+  'core/v1.HostIP':
+    'ip!',
   'core/v1.HostPathVolumeSource':
     'path!',
   'core/v1.ISCSIPersistentVolumeSource':
     'targetPortal! iqn! lun!',
   'core/v1.ISCSIVolumeSource':
     'targetPortal! iqn! lun!',
+  'core/v1.ImageVolumeStatus':
+    'imageRef!',
   'core/v1.KeyToPath':
     'key! path!',
   'core/v1.LimitRangeItem':
     'type!',
   'core/v1.LimitRangeSpec':
     'limits!',
+  'core/v1.LinuxContainerUser':
+    'gid! uid!',
   'core/v1.LoadBalancerIngress':
     'ports=atomic:::',
   'core/v1.LocalObjectReference':
     '=atomic',
   'core/v1.LocalVolumeSource':
     'path!',
+  'core/v1.ModifyVolumeStatus':
+    'status!',
   'core/v1.NFSVolumeSource':
     'server! path!',
   'core/v1.NamespaceCondition':
@@ -273,6 +315,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'conditions=::merge:type',
   'core/v1.NodeAddress':
     'type! address!',
+  'core/v1.NodeAllocatableResourceClaimStatus':
+    'resourceClaimName! resources!',
   'core/v1.NodeCondition':
     'type! status!',
   'core/v1.NodeSelector':
@@ -303,13 +347,21 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'pdID!',
   'core/v1.PodAffinityTerm':
     'topologyKey!',
+  'core/v1.PodCertificateProjection':
+    'keyType! signerName!',
   'core/v1.PodCondition':
     'type! status!',
+  'core/v1.PodExtendedResourceClaimStatus':
+    'requestMappings! resourceClaimName!',
+  'core/v1.PodIP':
+    'ip!',
   'core/v1.PodOS':
     'name!',
   'core/v1.PodReadinessGate':
     'conditionType!',
   'core/v1.PodResourceClaim':
+    'name!',
+  'core/v1.PodResourceClaimStatus':
     'name!',
   'core/v1.PodSchedulingGate':
     'name!',
@@ -339,8 +391,12 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'name!',
   'core/v1.ResourceFieldSelector':
     '=atomic resource!',
+  'core/v1.ResourceHealth':
+    'resourceID!',
   'core/v1.ResourceRequirements':
     'claims=map:name::',
+  'core/v1.ResourceStatus':
+    'name!',
   'core/v1.ScaleIOPersistentVolumeSource':
     'gateway! system! secretRef!',
   'core/v1.ScaleIOVolumeSource':
@@ -365,6 +421,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'clusterIPs=atomic::: ipFamilies=atomic::: ports=map:port,protocol:merge:port selector=atomic:::',
   'core/v1.ServiceStatus':
     'conditions=map:type:merge:type',
+  'core/v1.SleepAction':
+    'seconds!',
   'core/v1.Sysctl':
     'name! value!',
   'core/v1.TCPSocketAction':
@@ -387,6 +445,8 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'name! devicePath!',
   'core/v1.VolumeMount':
     'name! mountPath!',
+  'core/v1.VolumeMountStatus':
+    'mountPath! name!',
   'core/v1.VsphereVirtualDiskVolumeSource':
     'volumePath!',
   'core/v1.WeightedPodAffinityTerm':
@@ -398,15 +458,43 @@ export const schemaNotes: Readonly<Record<string, string>> = {
   'discovery/v1.EndpointPort':
     '=atomic',
   'discovery/v1.EndpointSlice':
-    'addressType! endpoints! endpoints=atomic::: ports=atomic:::',
+    'addressType! endpoints=atomic::: ports=atomic:::',
+  'discovery/v1.ForNode':
+    'name!',
   'discovery/v1.ForZone':
     'name!',
   'events/v1.Event':
     'eventTime!',
   'events/v1.EventSeries':
     'count! lastObservedTime!',
+  'flowcontrol/v1.FlowDistinguisherMethod':
+    'type!',
+  'flowcontrol/v1.FlowSchemaSpec':
+    'priorityLevelConfiguration!',
+  'flowcontrol/v1.GroupSubject':
+    'name!',
+  'flowcontrol/v1.LimitResponse':
+    'type!',
+  'flowcontrol/v1.NonResourcePolicyRule':
+    'nonResourceURLs! verbs!',
+  'flowcontrol/v1.PolicyRulesWithSubjects':
+    'subjects!',
+  'flowcontrol/v1.PriorityLevelConfigurationReference':
+    'name!',
+  'flowcontrol/v1.PriorityLevelConfigurationSpec':
+    'type!',
+  'flowcontrol/v1.ResourcePolicyRule':
+    'apiGroups! resources! verbs!',
+  'flowcontrol/v1.ServiceAccountSubject':
+    'name! namespace!',
+  'flowcontrol/v1.Subject':
+    'kind!',
+  'flowcontrol/v1.UserSubject':
+    'name!',
   'meta/v1.Condition':
     'type! status! lastTransitionTime! reason! message!',
+  'meta/v1.FieldSelectorRequirement':
+    'key! operator!',
   'meta/v1.LabelSelector':
     '=atomic',
   'meta/v1.LabelSelectorRequirement':
@@ -415,10 +503,16 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'finalizers=::merge: ownerReferences=::merge:uid',
   'meta/v1.OwnerReference':
     '=atomic apiVersion! kind! name! uid!',
+  'meta/v1.ShardInfo':
+    'selector!',
   'networking/v1.HTTPIngressPath':
     'pathType! backend!',
   'networking/v1.HTTPIngressRuleValue':
     'paths! paths=atomic:::',
+  'networking/v1.IPAddress':
+    'spec!',
+  'networking/v1.IPAddressSpec':
+    'parentRef!',
   'networking/v1.IPBlock':
     'cidr!',
   'networking/v1.IngressClassParametersReference':
@@ -433,14 +527,14 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'rules=atomic::: tls=atomic:::',
   'networking/v1.IngressTLS':
     'hosts=atomic:::',
-  'networking/v1.NetworkPolicySpec':
-    'podSelector!',
+  'networking/v1.ParentReference':
+    'name! resource!',
   'node/v1.RuntimeClass':
     'handler!',
   'node/v1.Scheduling':
     'nodeSelector=atomic::: tolerations=atomic:::',
   'policy/v1.PodDisruptionBudgetStatus':
-    'disruptionsAllowed! currentHealthy! desiredHealthy! expectedPods! conditions=map:type:merge:type',
+    'conditions=map:type:merge:type',
   'rbac/v1.ClusterRoleBinding':
     'roleRef!',
   'rbac/v1.PolicyRule':
@@ -448,11 +542,9 @@ export const schemaNotes: Readonly<Record<string, string>> = {
   'rbac/v1.RoleBinding':
     'roleRef!',
   'rbac/v1.RoleRef':
-    '=atomic apiGroup! kind! name!',
+    '=atomic kind! name!',
   'rbac/v1.Subject':
     '=atomic kind! name!',
-  'scheduling/v1.PriorityClass':
-    'value!',
   'storage/v1.CSIDriver':
     'spec!',
   'storage/v1.CSIDriverSpec':
@@ -475,4 +567,6 @@ export const schemaNotes: Readonly<Record<string, string>> = {
     'attacher! source! nodeName!',
   'storage/v1.VolumeAttachmentStatus':
     'attached!',
+  'storage/v1.VolumeAttributesClass':
+    'driverName!',
 };

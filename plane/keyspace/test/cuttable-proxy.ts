@@ -5,6 +5,8 @@ export class CuttableProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   #isCut = false;
+  /** Towards the target, in bytes. */
+  forwarded = 0;
 
   private constructor(target: string) {
     const [host = '', port] = target.split(':');
@@ -23,6 +25,7 @@ export class CuttableProxy {
           upstream.destroy();
         });
       }
+      client.on('data', (bytes) => (this.forwarded += bytes.length));
       client.pipe(upstream).pipe(client);
     });
   }

@@ -136,12 +136,18 @@ describe('a keyspace over an etcd that fails', { skip: etcdMissing, concurrency:
   test(
     'K20: a write that etcd was asked for and did not answer is uncertain, and one it was not asked for was not made',
     { timeout: 60_000 },
-    withEtcd(async ({ etcd, keyspace }) => {
+    withEtcd(async ({ etcd, proxy, keyspace }) => {
       await put(keyspace, '/a', 1);
-      etcd.signal('SIGSTOP');
-      const asked = keyspace.put('/asked', Buffer.from('1'), { ifRevision: 0 });
+      await etcd.pause();
+      const value = Buffer.alloc(1_000);
+      const before = proxy.forwarded;
+      const asked = keyspace.put('/asked', value, { ifRevision: 0 });
       asked.catch(() => undefined);
-      await world.clock.sleep(50);
+      await waitFor(world, () => proxy.forwarded > before + value.length, {
+        what: 'the write to be sent',
+        deadlineMs: 5_000,
+        everyMs: 2,
+      });
       await etcd.kill();
       await assert.rejects(asked, UncertainWriteError);
       const notAsked = keyspace.put('/not-asked', Buffer.from('1'), { ifRevision: 0 });
@@ -217,9 +223,9 @@ describe('a keyspace over an etcd that fails', { skip: etcdMissing, concurrency:
     'K22: an etcd that takes connections and does not answer is unreachable too',
     { timeout: 30_000 },
     withEtcd(async ({ etcd }) => {
-      etcd.signal('SIGSTOP');
+      await etcd.pause();
       await assert.rejects(openEtcdKeyspace({ endpoints: [etcd.endpoint], world }), EtcdUnreachableError);
-      etcd.signal('SIGCONT');
+      etcd.resume();
     }),
   );
 });

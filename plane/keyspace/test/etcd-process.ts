@@ -88,9 +88,19 @@ export class EtcdProcess {
     await ended;
   }
 
-  /** Stops and continues the process, so that connections stay and nothing answers. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
-    this.#child?.kill(signal);
+  /** Connections stay, and nothing answers, until it is resumed. */
+  async pause(): Promise<void> {
+    const child = this.#child;
+    child?.kill('SIGSTOP');
+    await waitFor(realWorld(), async () => (await stateOf(child?.pid)) === 'T', {
+      what: 'etcd to be stopped by its signal',
+      deadlineMs: 5_000,
+      everyMs: 2,
+    });
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
   }
 
   /** Signed by itself, so that it is its own authority. */
@@ -119,6 +129,11 @@ async function freePorts(count: number): Promise<readonly number[]> {
   }
   await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
   return ports;
+}
+
+/** One letter; see proc(5). */
+async function stateOf(pid: number | undefined): Promise<string | undefined> {
+  return /^\d+ \(.*\) (\w)/.exec(await readFile(`/proc/${pid}/stat`, 'utf8'))?.[1];
 }
 
 function canConnect(endpoint: string): Promise<boolean> {

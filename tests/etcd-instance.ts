@@ -52,9 +52,10 @@ export async function waitForMembers(
   return await waitFor(world, isThere, { what, deadlineMs, everyMs: 100 });
 }
 
+/** Those that are here to stay: without the ones that are being deleted. */
 export async function memberPods(client: Client): Promise<readonly Pod[]> {
   const list = await client.list(pods, { namespace: 'default', labelSelector: `etcd_cluster=${clusterKey.name}` });
-  return list.items;
+  return list.items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
 }
 
 /** One call of a member's JSON gateway; fails when the reply is not 200. */
@@ -140,9 +141,7 @@ export class CountingWriter {
     const list = await memberPods(client).catch(() => []);
     return list.flatMap((pod) => {
       const isReady = pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True');
-      return isReady && pod.metadata.deletionTimestamp === undefined && pod.status?.podIP !== undefined
-        ? [pod.status.podIP]
-        : [];
+      return isReady && pod.status?.podIP !== undefined ? [pod.status.podIP] : [];
     });
   }
 }

@@ -2,15 +2,42 @@ import { attributesOf } from '../authorization/attributes.js';
 import { assertNoEscalation } from '../authorization/escalation.js';
 import type { Admission } from '../registry/admission-control.js';
 import type { Exchange, Server } from '../request/handler.js';
+import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
+import { defaultStorageClass, namespaceProtection } from './cluster-plugins.js';
+import { limitRanger } from './limit-ranger.js';
+import { defaultTolerations, priority, serviceAccount } from './pod-plugins.js';
+import { resourceQuota } from './resource-quota.js';
+
+/** In the order in which kube-apiserver asks them; webhooks come after those that change, quotas last of all. */
+const plugins: readonly AdmissionPlugin[] = [
+  namespaceProtection,
+  limitRanger,
+  serviceAccount,
+  priority,
+  defaultTolerations,
+  defaultStorageClass,
+];
+const lastPlugins: readonly AdmissionPlugin[] = [resourceQuota];
 
 /** Admission of one request's writes: what is added to them, and what keeps them out. */
-export function admissionFor(server: Server, { user, info }: Exchange): Admission {
+export function admissionFor(server: Server, { user, info, reply }: Exchange, isDryRun: boolean): Admission {
+  const context: AdmissionContext = { server, user, isDryRun, warn: (warning) => reply.warn(warning) };
   return {
     async mutate(write) {
       await assertNoEscalation(server.authorizer, user, write);
-      return write.object;
+      let { object } = write;
+      for (const plugin of plugins) {
+        if (plugin.mutate !== undefined && plugin.handles(write)) {
+          object = await plugin.mutate({ ...write, object }, context);
+        }
+      }
+      return object;
     },
-    async validate() {},
+    async validate(write) {
+      for (const plugin of [...plugins, ...lastPlugins]) {
+        if (plugin.validate !== undefined && plugin.handles(write)) await plugin.validate(write, context);
+      }
+    },
     assertMayCreate: () => server.authorizer.assert(attributesOf(user, 'create', info)),
   };
 }

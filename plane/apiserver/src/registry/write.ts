@@ -61,19 +61,20 @@ async function createOnce(
   const metadata = initialMetadata(definition, sent, { namespace, world: context.world });
   const initial: ApiObject = { ...statusless, metadata };
   const name = metadata.name ?? '';
-  const sentWhole = strategy.withDefaults?.(initial) ?? initial;
+  const defaulted = strategy.withDefaults?.(initial) ?? initial;
+  // Before admission: what it adds belongs to nobody.
+  const owned = withOwners(definition, defaulted, { subresource: '' }, context);
   const place = { definition, operation: 'CREATE', subresource: '', namespace, name } as const;
-  const defaulted = (await admission?.mutate({ ...place, object: sentWhole })) ?? sentWhole;
+  const admitted = (await admission?.mutate({ ...place, object: owned })) ?? owned;
   throwIfInvalid(definition.kind, definition.group, name, [
-    ...validateMetadata(definition, defaulted),
-    ...(strategy.validate?.(defaulted) ?? []),
+    ...validateMetadata(definition, admitted),
+    ...((await strategy.validate?.(admitted)) ?? []),
   ]);
   const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
   // Asked first, so that a name that is taken costs no service address; the write below decides.
   const isTaken = (await store.storage.get(key)) !== undefined;
-  if (isTaken) return { isStored: false, object: defaulted };
-  const owned = withOwners(definition, defaulted, { subresource: '' }, context);
-  const prepared = (await strategy.prepareForCreate?.(owned, context)) ?? owned;
+  if (isTaken) return { isStored: false, object: admitted };
+  const prepared = (await strategy.prepareForCreate?.(admitted, context)) ?? admitted;
   const stored = definition.toStorage?.(prepared) ?? prepared;
   try {
     await admission?.validate({ ...place, object: prepared });
@@ -178,9 +179,10 @@ async function nextObject(
     // Metadata of the stored object holds, but for what controllers keep beside their status.
     const kept = { ...current, metadata: { ...current.metadata, ...statusMetadata(sent) } };
     const asked: ApiObject = sent.status === undefined ? withoutStatus(kept) : { ...kept, status: sent.status };
-    const written = (await admission?.mutate({ ...place, object: asked })) ?? asked;
-    const next = withOwners(definition, written, { current, subresource: 'status' }, context);
-    throwIfInvalid(definition.kind, definition.group, request.name, strategy.validateStatus?.(next, current) ?? []);
+    const owned = withOwners(definition, asked, { current, subresource: 'status' }, context);
+    const next = (await admission?.mutate({ ...place, object: owned })) ?? owned;
+    const statusErrors = (await strategy.validateStatus?.(next, current)) ?? [];
+    throwIfInvalid(definition.kind, definition.group, request.name, statusErrors);
     await admission?.validate({ ...place, object: next });
     return next;
   }
@@ -188,15 +190,15 @@ async function nextObject(
   const withStatus =
     hasSubresource(definition, 'status') && request.subresource === '' ? keepStatus(typed, current) : typed;
   const asked = strategy.withDefaults?.(withStatus) ?? withStatus;
-  const defaulted = (await admission?.mutate({ ...place, object: asked })) ?? asked;
-  const owned = withOwners(definition, defaulted, { current, subresource: request.subresource }, context);
+  const owned = withOwners(definition, asked, { current, subresource }, context);
+  const admitted = (await admission?.mutate({ ...place, object: owned })) ?? owned;
   const prepared =
-    request.subresource === '' ? ((await strategy.prepareForUpdate?.(owned, current, context)) ?? owned) : owned;
+    subresource === '' ? ((await strategy.prepareForUpdate?.(admitted, current, context)) ?? admitted) : admitted;
   const next = withGeneration(definition, prepared, current);
   throwIfInvalid(definition.kind, definition.group, request.name, [
     ...validateMetadata(definition, next),
     ...validateMetadataUpdate(next, current),
-    ...(strategy.validate?.(next, current) ?? []),
+    ...((await strategy.validate?.(next, current)) ?? []),
     ...(request.subresource === '' ? (strategy.validateUpdate?.(next, current) ?? []) : []),
   ]);
   await admission?.validate({ ...place, object: next });

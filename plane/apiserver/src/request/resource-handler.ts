@@ -7,6 +7,7 @@ import { type DeleteOptions, deletedStatus, deleteObject } from '../registry/del
 import { assertReached, getObject, listObjects } from '../registry/read.js';
 import { hasSubresource, present, type Resource } from '../registry/resource.js';
 import { createObject, updateObject, type WriteTools } from '../registry/write.js';
+import { storageKey } from '../storage/keys.js';
 import { serveApply } from './apply.js';
 import { verbOf } from './authorize.js';
 import { readObject } from './body.js';
@@ -74,7 +75,7 @@ function writeTools(server: Server, exchange: Exchange): WriteTools {
     namespaces: server.registry.builtin('', 'v1', 'namespaces'),
     leases: server.leases,
     context: { world: server.world, isDryRun, userName: user.name, writer },
-    ...(request.method === 'GET' ? {} : { admission: admissionFor(server, exchange) }),
+    ...(request.method === 'GET' ? {} : { admission: admissionFor(server, exchange, isDryRun) }),
   };
 }
 
@@ -178,6 +179,7 @@ async function serveDelete(exchange: ResourceExchange): Promise<void> {
   const { options, isDryRun } = await readDeleteOptions(exchange.request);
   const context = { ...tools.context, isDryRun: tools.context.isDryRun || isDryRun };
   const target = { namespace: info.namespace, name: info.name ?? '' };
+  await admitDelete(exchange, target.name);
   const { isGone, object } = await deleteObject(resource, target, options, context);
   const { definition } = resource;
   const repliesWithObject = !isGone || definition.returnsDeleted;
@@ -197,8 +199,23 @@ async function serveDeleteCollection(server: Server, exchange: ResourceExchange)
     query: request.query,
     selection,
   });
-  for (const { object } of list.entries) await deleteIfThere(resource, present(definition, object), options, context);
+  for (const { object } of list.entries) {
+    await admitDelete(exchange, object.metadata.name ?? '');
+    await deleteIfThere(resource, present(definition, object), options, context);
+  }
   await reply.object(200, renderList(definition, list, render), render.representation);
+}
+
+/** Admission sees what is to be deleted. What is not there is for the delete itself to tell. */
+async function admitDelete({ resource, info, tools }: ResourceExchange, name: string): Promise<void> {
+  const { definition, store } = resource;
+  const { namespace } = info;
+  const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
+  const stored = await store.storage.get(key);
+  if (stored === undefined) return;
+  const current = present(definition, stored);
+  const place = { definition, operation: 'DELETE', subresource: '', namespace, name, current } as const;
+  await tools.admission?.validate(place);
 }
 
 async function deleteIfThere(

@@ -21,15 +21,12 @@ const defaultMode = 420;
 
 export function withPodDefaults(pod: ApiObject): ApiObject {
   const spec = record(pod.spec);
-  const account = text(spec.serviceAccountName) || text(spec.serviceAccount) || 'default';
   const defaulted = withTemplateDefaults(spec);
   return {
     ...pod,
     spec: {
       enableServiceLinks: true,
       ...defaulted,
-      serviceAccountName: account,
-      serviceAccount: account,
       containers: list(defaulted.containers).map(withRequests),
       ...(spec.initContainers === undefined
         ? {}

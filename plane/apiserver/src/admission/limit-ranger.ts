@@ -1,0 +1,130 @@
+import { compareQuantities, formatQuantity, parseQuantity, type Quantity } from '@castellan/machinery';
+import { forbidden } from '../errors.js';
+import { type ApiObject, at, type JsonRecord, record, records, text, withAt } from '../json.js';
+import type { AdmissionWrite } from '../registry/admission-control.js';
+import { type AdmissionContext, type AdmissionPlugin, isCreateOf } from './admission-plugin.js';
+import { type Amounts, parseAmounts, podAmounts } from './resource-amounts.js';
+
+const containerLists = ['containers', 'initContainers'] as const;
+
+/** LimitRanger: what containers ask for when they do not say, and how much any one object may ask for. */
+export const limitRanger: AdmissionPlugin = {
+  handles: (write) => isCreateOf(write, '', 'pods') || isCreateOf(write, '', 'persistentvolumeclaims'),
+  async mutate(write, context) {
+    if (write.definition.plural !== 'pods') return write.object;
+    const limits = (await limitsOf(write, context)).filter(({ type }) => type === 'Container');
+    return limits.reduce(withContainerDefaults, write.object);
+  },
+  async validate(write, context) {
+    const problems = (await limitsOf(write, context)).flatMap((limit) => problemsOf(write, limit));
+    const [only] = problems;
+    if (only === undefined) return;
+    throw forbidden(write.definition, write.name, problems.length === 1 ? only : `[${problems.join(', ')}]`);
+  },
+};
+
+async function limitsOf({ namespace }: AdmissionWrite, { server }: AdmissionContext): Promise<readonly JsonRecord[]> {
+  const ranges = await server.registry.find({ group: '', version: 'v1', plural: 'limitranges' });
+  if (ranges === undefined) return [];
+  const { store } = ranges;
+  await store.cache.fresh();
+  const inNamespace = store.cache.list(`${store.layout.prefix}${namespace ?? ''}/`);
+  return inNamespace.flatMap((entry) => records(at(entry.object, 'spec', 'limits')));
+}
+
+function withContainerDefaults(pod: ApiObject, limit: JsonRecord): ApiObject {
+  let spec = record(pod.spec);
+  for (const field of containerLists) {
+    if (spec[field] === undefined) continue;
+    spec = { ...spec, [field]: records(spec[field]).map((container) => withDefaults(container, limit)) };
+  }
+  return { ...pod, spec };
+}
+
+function withDefaults(container: JsonRecord, limit: JsonRecord): JsonRecord {
+  let result = container;
+  const fill = (kind: 'limits' | 'requests', amounts: unknown) => {
+    for (const [name, amount] of Object.entries(record(amounts))) {
+      if (at(result, 'resources', kind, name) !== undefined) continue;
+      // A request is not filled in where the container's own limit already says what it asks for.
+      if (kind === 'requests' && at(container, 'resources', 'limits', name) !== undefined) continue;
+      result = withAt(result, ['resources', kind, name], amount);
+    }
+  };
+  fill('limits', limit.default);
+  fill('requests', limit.defaultRequest);
+  return result;
+}
+
+function problemsOf({ definition, object }: AdmissionWrite, limit: JsonRecord): readonly string[] {
+  const type = text(limit.type) ?? '';
+  if (object === undefined) return [];
+  const isPod = definition.plural === 'pods';
+  if (type === 'PersistentVolumeClaim' && !isPod) {
+    return check(limit, type, {
+      requests: parseAmounts(at(object, 'spec', 'resources', 'requests')),
+      limits: new Map(),
+    });
+  }
+  if (type === 'Pod' && isPod) {
+    return check(limit, type, { requests: podAmounts(object, 'requests'), limits: podAmounts(object, 'limits') });
+  }
+  if (type !== 'Container' || !isPod) return [];
+  return containerLists.flatMap((field) =>
+    records(at(object, 'spec', field)).flatMap((container) =>
+      check(limit, type, {
+        requests: parseAmounts(at(container, 'resources', 'requests')),
+        limits: parseAmounts(at(container, 'resources', 'limits')),
+      }),
+    ),
+  );
+}
+
+function check(
+  limit: JsonRecord,
+  type: string,
+  asked: { readonly requests: Amounts; readonly limits: Amounts },
+): readonly string[] {
+  const problems: string[] = [];
+  for (const [name, least] of parseAmounts(limit.min)) {
+    const request = asked.requests.get(name);
+    const bound = asked.limits.get(name);
+    const rule = `minimum ${name} usage per ${type} is ${formatQuantity(least)}`;
+    if (request === undefined) problems.push(`${rule}.  No request is specified`);
+    else if (compareQuantities(request, least) < 0) problems.push(`${rule}, but request is ${formatQuantity(request)}`);
+    if (bound !== undefined && compareQuantities(bound, least) < 0) {
+      problems.push(`${rule}, but limit is ${formatQuantity(bound)}`);
+    }
+  }
+  for (const [name, most] of parseAmounts(limit.max)) {
+    const request = asked.requests.get(name);
+    const bound = asked.limits.get(name);
+    const rule = `maximum ${name} usage per ${type} is ${formatQuantity(most)}`;
+    const judged = type === 'PersistentVolumeClaim' ? request : bound;
+    if (judged === undefined) problems.push(`${rule}.  No limit is specified`);
+    else if (compareQuantities(judged, most) > 0) {
+      const what = type === 'PersistentVolumeClaim' ? 'request' : 'limit';
+      problems.push(`${rule}, but ${what} is ${formatQuantity(judged)}`);
+    }
+    if (type !== 'PersistentVolumeClaim' && request !== undefined && compareQuantities(request, most) > 0) {
+      problems.push(`${rule}, but request is ${formatQuantity(request)}`);
+    }
+  }
+  for (const [name, most] of parseAmounts(limit.maxLimitRequestRatio)) {
+    const ratio = ratioOf(asked.limits.get(name), asked.requests.get(name));
+    if (ratio !== undefined && ratio <= Number(most.nano) / 1e9) continue;
+    const rule = `${name} max limit to request ratio per ${type} is ${formatQuantity(most)}`;
+    problems.push(
+      ratio === undefined
+        ? `${rule}, but no request is specified or request is 0`
+        : `${rule}, but provided ratio is ${ratio.toFixed(6)}`,
+    );
+  }
+  return problems;
+}
+
+function ratioOf(limit: Quantity | undefined, request: Quantity | undefined): number | undefined {
+  if (limit === undefined || request === undefined) return undefined;
+  if (compareQuantities(request, parseQuantity('0')) === 0) return undefined;
+  return Number(limit.nano) / Number(request.nano);
+}

@@ -1,0 +1,221 @@
+import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '@castellan/machinery';
+import { forbidden } from '../errors.js';
+import { type ApiObject, at, list, records, text } from '../json.js';
+import type { AdmissionWrite } from '../registry/admission-control.js';
+import type { ResourceDefinition, ResourceStore } from '../registry/resource.js';
+import { storageKey } from '../storage/keys.js';
+import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
+import { type Amounts, parseAmounts, podAmounts, sumOf } from './resource-amounts.js';
+
+/** Kinds that quotas count under their own name, without `count/`. */
+const countedKinds: readonly string[] = [
+  'configmaps',
+  'persistentvolumeclaims',
+  'pods',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'services',
+];
+/** Quotas of these need every container of a pod to say how much it asks for. */
+const computeNames: readonly string[] = [
+  'cpu',
+  'memory',
+  'requests.cpu',
+  'requests.memory',
+  'limits.cpu',
+  'limits.memory',
+];
+
+/** ResourceQuota: what a namespace may hold. Usage is counted with the write, so that two writers cannot share a rest. */
+export const resourceQuota: AdmissionPlugin = {
+  handles: ({ operation, subresource, namespace, definition }) =>
+    operation === 'CREATE' && subresource === '' && namespace !== undefined && definition.plural !== 'resourcequotas',
+  async validate(write, context) {
+    const quotas = await context.server.registry.find({ group: '', version: 'v1', plural: 'resourcequotas' });
+    if (quotas === undefined || write.object === undefined) return;
+    const { store } = quotas;
+    await store.cache.fresh();
+    const entries = store.cache.list(`${store.layout.prefix}${write.namespace ?? ''}/`);
+    if (entries.length === 0) return;
+    const usage = usageOf(write.definition, write.object);
+    const concerned = entries.map((entry) => entry.object).filter((quota) => isInScope(quota, write.object));
+    for (const quota of concerned) {
+      assertSaysAmounts(quota, write);
+      const used = await usedWithRoom(quota, write, { usage, context });
+      if (!context.isDryRun) await charge(store, quota, { write, usage, used });
+    }
+  },
+};
+
+interface Charge {
+  readonly write: AdmissionWrite;
+  readonly usage: Amounts;
+  /** What was used before, as it was judged. */
+  readonly used: Amounts;
+}
+
+/** What a quota's namespace uses, with room for more. Before it refuses, it counts: what was deleted uses nothing. */
+async function usedWithRoom(
+  quota: ApiObject,
+  write: AdmissionWrite,
+  { usage, context }: { readonly usage: Amounts; readonly context: AdmissionContext },
+): Promise<Amounts> {
+  const known = parseAmounts(at(quota, 'status', 'used'));
+  const hard = parseAmounts(at(quota, 'spec', 'hard'));
+  const isKnown = [...hard.keys()].every((name) => known.has(name));
+  if (isKnown && excess(hard, known, usage).length === 0) return known;
+  const counted = await countUsage(quota, write.namespace ?? '', context);
+  assertWithin(quota, write, usage, counted);
+  return counted;
+}
+
+/** Adds to the quota's status; fails where another writer has taken the rest in between. */
+async function charge(store: ResourceStore, quota: ApiObject, { write, usage, used }: Charge): Promise<void> {
+  const { namespace = '', name = '', resourceVersion } = quota.metadata;
+  await store.storage.guaranteedUpdate(storageKey(store.layout, { namespace, name }), (current) => {
+    const isSame = current.metadata.resourceVersion === resourceVersion;
+    const before = isSame ? used : parseAmounts(at(current, 'status', 'used'));
+    assertWithin(current, write, usage, before);
+    const hard = at(current, 'spec', 'hard');
+    const after = [...parseAmounts(hard).keys()].map(
+      (resource) => [resource, formatQuantity(total(before.get(resource), usage.get(resource)))] as const,
+    );
+    return { type: 'put', object: { ...current, status: { hard, used: Object.fromEntries(after) } } };
+  });
+}
+
+/** Counts the namespace's objects of every kind that the quota speaks of. */
+async function countUsage(quota: ApiObject, namespace: string, { server }: AdmissionContext): Promise<Amounts> {
+  const names = [...parseAmounts(at(quota, 'spec', 'hard')).keys()];
+  let counted: Amounts = new Map(names.map((name) => [name, parseQuantity('0')]));
+  for (const definition of await server.registry.definitions()) {
+    const isConcerned = names.some((name) => isCountedIn(name, definition));
+    if (!isConcerned || !definition.isNamespaced) continue;
+    const resource = await server.registry.find(definition);
+    if (resource === undefined) continue;
+    await resource.store.cache.fresh();
+    for (const { object } of resource.store.cache.list(`${resource.store.layout.prefix}${namespace}/`)) {
+      if (isOver(object) || !isInScope(quota, object)) continue;
+      const usage = new Map([...usageOf(definition, object)].filter(([name]) => names.includes(name)));
+      counted = sumOf(counted, usage);
+    }
+  }
+  return counted;
+}
+
+/** Whether objects of a kind use any of a quota's resource; those of computing are used by pods. */
+function isCountedIn(name: string, { group, plural }: ResourceDefinition): boolean {
+  if (name.startsWith('count/')) return name === (group === '' ? `count/${plural}` : `count/${plural}.${group}`);
+  if (group !== '') return false;
+  if (countedKinds.includes(name)) return name === plural;
+  if (name.startsWith('services.')) return plural === 'services';
+  if (name.endsWith('requests.storage') || name.includes('.storageclass.')) return plural === 'persistentvolumeclaims';
+  return plural === 'pods';
+}
+
+/** A pod that has ended uses nothing. */
+function isOver(object: ApiObject): boolean {
+  const phase = object.kind === 'Pod' ? at(object, 'status', 'phase') : undefined;
+  return phase === 'Succeeded' || phase === 'Failed';
+}
+
+/** What one object uses of a namespace. */
+function usageOf({ group, plural }: ResourceDefinition, object: ApiObject): Amounts {
+  const one = parseQuantity('1');
+  const usage = new Map<string, Quantity>([[group === '' ? `count/${plural}` : `count/${plural}.${group}`, one]]);
+  if (group !== '') return usage;
+  if (countedKinds.includes(plural)) usage.set(plural, one);
+  if (plural === 'pods') {
+    for (const [name, amount] of podAmounts(object, 'requests')) {
+      usage.set(`requests.${name}`, amount);
+      usage.set(name, amount);
+    }
+    for (const [name, amount] of podAmounts(object, 'limits')) usage.set(`limits.${name}`, amount);
+  }
+  if (plural === 'persistentvolumeclaims') {
+    const storage = parseAmounts(at(object, 'spec', 'resources', 'requests')).get('storage');
+    if (storage !== undefined) {
+      const storageClass = text(at(object, 'spec', 'storageClassName')) ?? '';
+      usage.set('requests.storage', storage);
+      if (storageClass !== '') {
+        usage.set(`${storageClass}.storageclass.storage.k8s.io/requests.storage`, storage);
+        usage.set(`${storageClass}.storageclass.storage.k8s.io/persistentvolumeclaims`, one);
+      }
+    }
+  }
+  if (plural === 'services') {
+    const type = text(at(object, 'spec', 'type'));
+    if (type === 'LoadBalancer') usage.set('services.loadbalancers', one);
+    if (type === 'NodePort' || type === 'LoadBalancer') {
+      usage.set('services.nodeports', parseQuantity(String(list(at(object, 'spec', 'ports')).length)));
+    }
+  }
+  return usage;
+}
+
+/** Scopes that a pod is in; quotas with other scopes do not concern it. */
+function isInScope(quota: ApiObject, object: ApiObject | undefined): boolean {
+  const scopes = list(at(quota, 'spec', 'scopes'));
+  const amounts = (kind: 'requests' | 'limits') => (object === undefined ? 0 : podAmounts(object, kind).size);
+  const isBestEffort = amounts('requests') + amounts('limits') === 0;
+  const isTerminating = at(object, 'spec', 'activeDeadlineSeconds') !== undefined;
+  return scopes.every((scope) => {
+    switch (scope) {
+      case 'BestEffort':
+        return isBestEffort;
+      case 'NotBestEffort':
+        return !isBestEffort;
+      case 'Terminating':
+        return isTerminating;
+      case 'NotTerminating':
+        return !isTerminating;
+      default:
+        return false;
+    }
+  });
+}
+
+function assertSaysAmounts(quota: ApiObject, { definition, name, object }: AdmissionWrite): void {
+  if (definition.group !== '' || definition.plural !== 'pods') return;
+  const hard = parseAmounts(at(quota, 'spec', 'hard'));
+  const limited = [...hard.keys()].filter((resource) => computeNames.includes(resource)).sort();
+  const missing = limited.flatMap((resource) => {
+    const containers = containersWithout(object, resource);
+    return containers.length === 0 ? [] : [`${resource} for: ${containers.join(',')}`];
+  });
+  if (missing.length === 0) return;
+  throw forbidden(definition, name, `failed quota: ${quota.metadata.name ?? ''}: must specify ${missing.join('; ')}`);
+}
+
+function assertWithin(quota: ApiObject, { definition, name }: AdmissionWrite, usage: Amounts, used: Amounts): void {
+  const hard = parseAmounts(at(quota, 'spec', 'hard'));
+  const over = excess(hard, used, usage);
+  if (over.length === 0) return;
+  const shown = (amounts: Amounts) =>
+    over.map((resource) => `${resource}=${formatQuantity(amounts.get(resource) ?? parseQuantity('0'))}`).join(',');
+  const amounts = `requested: ${shown(usage)}, used: ${shown(used)}, limited: ${shown(hard)}`;
+  throw forbidden(definition, name, `exceeded quota: ${quota.metadata.name ?? ''}, ${amounts}`);
+}
+
+/** The resources of which there would be more than the quota allows. */
+function excess(hard: Amounts, used: Amounts, usage: Amounts): readonly string[] {
+  return [...usage.keys()].sort().filter((resource) => {
+    const limit = hard.get(resource);
+    return limit !== undefined && compareQuantities(total(used.get(resource), usage.get(resource)), limit) > 0;
+  });
+}
+
+function containersWithout(pod: ApiObject | undefined, resource: string): readonly string[] {
+  const kind = resource.startsWith('limits.') ? 'limits' : 'requests';
+  const own = resource.replace(/^(requests|limits)\./, '');
+  const containers = [...records(at(pod, 'spec', 'initContainers')), ...records(at(pod, 'spec', 'containers'))];
+  return containers
+    .filter((container) => at(container, 'resources', kind, own) === undefined)
+    .map((container) => text(container.name) ?? '');
+}
+
+function total(left: Quantity | undefined, right: Quantity | undefined): Quantity {
+  const zero = parseQuantity('0');
+  return addQuantities(left ?? zero, right ?? zero);
+}

@@ -3,6 +3,7 @@ import { badRequest, unsupportedBody } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, type JsonRecord, record, text } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ApiRequest } from '../server/http.js';
+import { duplicateFields } from './duplicate-fields.js';
 import { protobufType, readProtobuf } from './protobuf-body.js';
 
 /** kube-apiserver's limit for a request's body. */
@@ -55,13 +56,17 @@ function asObjectOf(expected: Expected, value: JsonRecord, body: string): ApiObj
       `the API version in the data (${sentVersion}) does not match the expected API version (${apiVersion})`,
     );
   }
-  if (kind !== expected.kind || sentVersion !== apiVersion) {
-    throw badRequest(
-      `${kind} in version "${expected.version}" cannot be handled as a ${expected.kind}: no kind "${kind}" is registered for version "${sentVersion}" here`,
-    );
-  }
+  if (kind !== expected.kind || sentVersion !== apiVersion)
+    throw wrongKind(expected, { kind, apiVersion: sentVersion });
   assertMetadataShape(kind, expected.version, record(value.metadata));
   return withoutNulls({ ...value, kind, apiVersion });
+}
+
+function wrongKind(expected: Expected, sent: { readonly kind: string; readonly apiVersion: string }): StatusError {
+  const [first = '', second] = sent.apiVersion.split('/');
+  const version = second ?? first;
+  const problem = `no kind "${sent.kind}" is registered for version "${sent.apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+  return badRequest(`${sent.kind} in version "${version}" cannot be handled as a ${expected.kind}: ${problem}`);
 }
 
 /** Custom resources must say what they are. */
@@ -87,7 +92,10 @@ async function parseBody(
   switch (mediaType) {
     case '':
     case 'application/json':
-      return { value: parseJson(body, kind), problems: [] };
+      return {
+        value: parseJson(body, kind),
+        problems: duplicateFields(body).map((path) => `duplicate field "${path}"`),
+      };
     case 'application/yaml':
       return parseYaml(body, kind);
     default:
@@ -100,10 +108,18 @@ function parseJson(body: string, kind: string): JsonRecord {
   try {
     value = JSON.parse(body);
   } catch (error) {
-    throw unrecognized(kind, body === '' ? 'unexpected end of JSON input' : messageOf(error), body);
+    throw unrecognized(kind, jsonProblem(error, body), body);
   }
   if (!isRecord(value)) throw unrecognized(kind, 'the value is not an object', body);
   return value;
+}
+
+/** A text that ends too early is what Go's decoder has a sentence for. */
+function jsonProblem(error: unknown, body: string): string {
+  const message = messageOf(error);
+  const position = /at position (\d+)/.exec(message)?.[1];
+  const isCutOff = message.includes('end of JSON input') || Number(position) >= body.trimEnd().length;
+  return isCutOff ? 'unexpected end of JSON input' : message;
 }
 
 async function parseYaml(body: string, kind: string) {

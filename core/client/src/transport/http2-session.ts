@@ -33,6 +33,19 @@ export class Http2Session {
     this.#session.on('error', () => this.#retire());
   }
 
+  /**
+   * Resolves when the server has said how many streams it allows. A stream that is opened before may be held back behind
+   * that limit for as long as watches are on the connection.
+   */
+  async untilSettled(): Promise<void> {
+    const session = this.#session;
+    await new Promise<void>((resolve, reject) => {
+      session.once('remoteSettings', () => resolve());
+      session.once('error', reject);
+      session.once('close', () => reject(new Error('the connection was closed before the server said anything')));
+    });
+  }
+
   /** Whether a further stream can be opened now without waiting for another to end. */
   get hasRoom(): boolean {
     return this.isServing && this.#streams < (this.#session.remoteSettings?.maxConcurrentStreams ?? 100);

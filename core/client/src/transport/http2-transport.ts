@@ -59,6 +59,12 @@ export function http2Transport(server: URL, { world, tls: tlsOptions }: Http2Tra
       return fallback;
     }
     const session = new Http2Session(server, socket, world);
+    const cancelDeadline = world.clock.after(connectDeadlineMs, () => session.destroy(tooLate()));
+    await session.untilSettled().finally(cancelDeadline);
+    if (isClosed) {
+      session.destroy();
+      throw new TransportClosedError();
+    }
     sessions.push(session);
     return session;
   }
@@ -74,6 +80,10 @@ export function http2Transport(server: URL, { world, tls: tlsOptions }: Http2Tra
   };
 }
 
+function tooLate(): Error {
+  return new Error(`no connection within ${connectDeadlineMs / 1000} s`);
+}
+
 function openTlsSocket(server: URL, options: Http2TransportOptions['tls'], world: World): Promise<tls.TLSSocket> {
   return new Promise((resolve, reject) => {
     const host = server.hostname.replace(/^\[|\]$/g, '');
@@ -85,9 +95,7 @@ function openTlsSocket(server: URL, options: Http2TransportOptions['tls'], world
       ALPNProtocols: ['h2', 'http/1.1'],
       ...options,
     });
-    const cancelDeadline = world.clock.after(connectDeadlineMs, () => {
-      socket.destroy(new Error(`no connection within ${connectDeadlineMs / 1000} s`));
-    });
+    const cancelDeadline = world.clock.after(connectDeadlineMs, () => socket.destroy(tooLate()));
     const onError = (error: Error): void => {
       cancelDeadline();
       reject(error);

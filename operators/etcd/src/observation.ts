@@ -41,6 +41,8 @@ export interface PodView {
   readonly phase: PodPhase;
   /** Its readiness probe succeeds, so clients may be sent to it. */
   readonly isReady: boolean;
+  /** Why it is not ready, for people; absent when it is. */
+  readonly unreadyNote?: string;
   /** What `--initial-cluster-state` would be if the container started now. */
   readonly initialState: 'new' | 'existing';
   /** Position among the pods by time of creation; higher is newer. */

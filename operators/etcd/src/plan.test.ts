@@ -213,6 +213,16 @@ test('a whole cluster is settled', () => {
   assert.deepEqual(decision, { kind: 'settled', reason: '3 members, all voting and healthy' });
 });
 
+test('settled with a pod that is not ready: the reason names the pod, and why', () => {
+  const members = [leader('a'), voter('b'), voter('c')];
+  const unreadyNote = 'ContainersNotReady: containers with unready status: [etcd]';
+  const pods = [pod('a'), pod('b', { isReady: false, unreadyNote }), pod('c')];
+  assert.deepEqual(planEtcdCluster(three, formed(members, { pods })), {
+    kind: 'settled',
+    reason: `3 members, all voting and healthy; pod b is not ready (${unreadyNote})`,
+  });
+});
+
 test('every decision has a reason, whatever was observed, and the same observation gives the same decision', () => {
   const flag = fc.boolean();
   const anyMember = fc.record({

@@ -43,7 +43,7 @@ export function planEtcdCluster(desired: EtcdDesired, observed: EtcdObservation)
     const decision = rule(situation);
     if (decision !== undefined) return decision;
   }
-  return settled(`${memberCount(desired.size)}, all voting and healthy`);
+  return settled(`${memberCount(desired.size)}, all voting and healthy${sayUnready(situation)}`);
 }
 
 export const etcdPlanner: Planner<EtcdDesired, EtcdObservation, EtcdStep> = { plan: planEtcdCluster };
@@ -286,6 +286,16 @@ function scaleOut({ desired, voters, observed }: Situation): Ruling {
     { kind: 'addLearner', name: observed.freshName },
     `${memberCount(voters.length)}, ${desired.size} wanted; it joins as a learner, which costs no quorum`,
   );
+}
+
+/** Nothing is to be done about a member that votes and is not ready: its pod, or who probes it, has to be looked at. */
+function sayUnready({ voters, podOf }: Situation): string {
+  const unready = voters.flatMap(({ name }) => {
+    const pod = podOf(name);
+    if (pod?.isReady === true) return [];
+    return [`; pod ${name} is not ready (${pod === undefined ? 'it is not there' : (pod.unreadyNote ?? pod.note)})`];
+  });
+  return unready.join('');
 }
 
 const lostRemedy =

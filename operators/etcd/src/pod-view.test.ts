@@ -46,6 +46,16 @@ test('a pod that is being set up says at what', () => {
   assert.deepEqual(judged(pulling), ['starting', 'ErrImagePull: no such image']);
 });
 
+test('a pod that is not ready says why in the words of its condition', () => {
+  const view = (status: Pod['status']) => viewPod(pod(status), 0, nowMs);
+  const condition = { type: 'Ready', status: 'False', reason: 'ContainersNotReady', message: 'unready: [etcd]' };
+  const unready = view({ ...etcd({ running: {} }), conditions: [condition] });
+  assert.deepEqual([unready.isReady, unready.unreadyNote], [false, 'ContainersNotReady: unready: [etcd]']);
+  assert.equal(view(etcd({ running: {} })).unreadyNote, 'nothing is known of its readiness yet');
+  const ready = view({ ...etcd({ running: {} }), conditions: [{ type: 'Ready', status: 'True' }] });
+  assert.deepEqual([ready.isReady, ready.unreadyNote], [true, undefined]);
+});
+
 test('a container that crashed once is coming back with its data', () => {
   const waiting = { waiting: { reason: 'CrashLoopBackOff' } };
   const [phase, note] = judged(etcd(waiting, { restartCount: 1, lastState: ended('59:00', '59:01') }));

@@ -11,11 +11,16 @@ const crashLoop = { restarts: 3, longestRunMs: 30_000 } as const;
 /** What the planner needs to know of a pod. `age` is its position by time of creation. */
 export function viewPod(pod: Pod, age: number, nowMs: number): PodView {
   const { phase, note } = judge(pod, nowMs);
+  const ready = pod.status?.conditions?.find(({ type }) => type === 'Ready');
+  const isReady = ready?.status === 'True';
+  const unreadyNote =
+    [ready?.reason, ready?.message].filter(Boolean).join(': ') || 'nothing is known of its readiness yet';
   return {
     name: pod.metadata.name ?? '',
     uid: pod.metadata.uid ?? '',
     phase,
-    isReady: pod.status?.conditions?.some(({ type, status }) => type === 'Ready' && status === 'True') === true,
+    isReady,
+    ...(!isReady && { unreadyNote }),
     initialState: pod.metadata.annotations?.[initialStateAnnotation] === 'new' ? 'new' : 'existing',
     age,
     note,

@@ -97,6 +97,7 @@ test('members that vote while a pod is not ready yet are not Available', () => {
   const status = statusFor(cluster(), observed);
   assert.equal(conditions(status).Available, 'False');
   assert.deepEqual([status.readyMembers, status.members?.unready], [2, ['demo-255']]);
+  assert.match(status.reason ?? '', /pod demo-255 is not ready/);
 });
 
 test('a cluster that is forming is Creating, and not Degraded', () => {

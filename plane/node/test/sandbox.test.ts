@@ -130,7 +130,7 @@ test('a command runs inside a running container and sees its processes', { skip 
 
 test('a container over its memory limit is killed, and it shows why', { skip }, (context) =>
   withDataDirectory(async (directory) => {
-    const layout = detectCgroups();
+    const layout = detectCgroups(bridgeName(directory));
     if (layout.kind === 'none') return context.skip(`no control groups: ${layout.why}`);
     const { pod } = await network(directory);
     const group = { plane: bridgeName(directory), name: 'hungry' };

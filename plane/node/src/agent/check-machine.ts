@@ -114,7 +114,7 @@ function checkBridgeFilter(): MachineFinding {
 }
 
 function checkCgroups(): MachineFinding {
-  const layout = detectCgroups();
+  const layout = detectCgroups('castellan-doctor');
   return {
     name: 'control groups',
     ok: layout.kind !== 'none',

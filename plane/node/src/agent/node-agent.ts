@@ -106,7 +106,8 @@ class Agent implements NodeAgent {
       nodeName,
       network,
       clusterDomain: this.#clusterDomain(),
-      cgroups: detectCgroups(),
+      // Under the plane's own name: where we are killed in between, the group is removed with the plane.
+      cgroups: detectCgroups(network.bridge),
       images: new ImageCatalogue({
         programDirectory: this.#options.images?.programDirectory ?? '/var/cache/castellan/programs',
       }),

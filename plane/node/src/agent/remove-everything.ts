@@ -34,7 +34,7 @@ export async function removeEverything(dataDirectory: string, options: RemovalOp
 
 /** The kernel takes a moment to empty a group after the last kill. */
 async function removeGroups(dataDirectory: string): Promise<void> {
-  const layout = detectCgroups();
+  const layout = detectCgroups(bridgeName(dataDirectory));
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     if (removePlaneCgroups(layout, bridgeName(dataDirectory))) return;
     await sleep(pauseMs);

@@ -16,7 +16,8 @@ export type CgroupLayout =
 
 const periodMicroseconds = 100_000;
 
-export function detectCgroups(): CgroupLayout {
+/** `probe` is a group that may be made, and removed again, to see whether any can. */
+export function detectCgroups(probe: string): CgroupLayout {
   const mounts = readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
     .map((line) => line.split(' '));
@@ -24,7 +25,7 @@ export function detectCgroups(): CgroupLayout {
     mounts.find(([, , type, options]) => type === 'cgroup' && options?.split(',').includes(controller))?.[1];
   const [memory, cpu] = [v1('memory'), v1('cpu')];
   if (memory !== undefined && cpu !== undefined) {
-    return isWritable(memory) ? { kind: 'v1', memory, cpu } : { kind: 'none', why: `${memory} is not writable` };
+    return isWritable(memory, probe) ? { kind: 'v1', memory, cpu } : { kind: 'none', why: `${memory} is not writable` };
   }
   const root = mounts.find(([, , type]) => type === 'cgroup2')?.[1];
   if (root === undefined) return { kind: 'none', why: 'no cgroup file system is mounted' };
@@ -32,7 +33,7 @@ export function detectCgroups(): CgroupLayout {
   if (!controllers.includes('memory') || !controllers.includes('cpu')) {
     return { kind: 'none', why: `${root} has no memory and cpu controllers` };
   }
-  return isWritable(root) ? { kind: 'v2', root } : { kind: 'none', why: `${root} is not writable` };
+  return isWritable(root, probe) ? { kind: 'v2', root } : { kind: 'none', why: `${root} is not writable` };
 }
 
 /** Makes the group `plane/name` with these limits; the result is the directories whose cgroup.procs a process joins. */
@@ -126,13 +127,13 @@ function removeDirectory(path: string): boolean {
 }
 
 /** Making a group is the only test that tells: the permission bits of a control group file system mean little. */
-function isWritable(root: string): boolean {
-  const probe = join(root, `castellan-probe-${process.pid}`);
+function isWritable(root: string, probe: string): boolean {
   try {
-    mkdirSync(probe);
-    rmdirSync(probe);
-    return true;
+    makeDirectory(join(root, probe));
   } catch {
     return false;
   }
+  // One that was there before and is in use stays.
+  removeDirectory(join(root, probe));
+  return true;
 }

@@ -373,6 +373,23 @@ test('opens more connections where the server allows few streams on each', async
   );
 });
 
+test('waits for the word of the server how many streams it takes before it sends any', async () => {
+  const waiting: Http2ServerResponse[] = [];
+  await withServer(
+    (_request, response) => {
+      waiting.push(response);
+    },
+    async (client) => {
+      const all = [1, 2, 3, 4, 5].map(() => client.get(configMaps, key));
+      // Those that are over the limit would wait here for the others to end, for ever where those are watches.
+      await until('all requests', () => waiting.length === 5);
+      for (const response of waiting) reply(response, 200, configMap);
+      await Promise.all(all);
+    },
+    { server: { settings: { maxConcurrentStreams: 2 } } },
+  );
+});
+
 test('speaks HTTP/1.1 to a TLS server without h2, and to a server without TLS', async () => {
   const answer: http.RequestListener = (request, response) => {
     assert.equal(request.httpVersion, '1.1');

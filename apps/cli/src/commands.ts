@@ -43,7 +43,7 @@ export const commands: readonly CommandDefinition[] = [
       {
         flags: '--storage <WHERE>',
         description:
-          'embedded, or etcd://HOST:PORT[,HOST:PORT…] to keep the objects in an etcd cluster (default: embedded)',
+          'embedded, or etcd://HOST:PORT[,HOST:PORT…] to keep the objects in an etcd cluster; kept over starts (default: embedded)',
       },
       { flags: '--detach', description: 'return when the API server is ready; the plane goes on in the background' },
       operators,

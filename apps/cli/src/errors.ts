@@ -105,6 +105,11 @@ export const errorTable = {
     summary: 'The etcd cluster that `--storage` names does not answer, or refuses to. The message says why.',
     next: 'check with `etcdctl --endpoints HOST:PORT endpoint health`; without `--storage` nothing else is needed',
   },
+  STORAGE_MISMATCH: {
+    exitCode: exitCodes.precondition,
+    summary: "`--storage` names another place than the one where the data directory's objects are.",
+    next: 'leave `--storage` out, or choose another data directory with `--data-dir DIR`',
+  },
   MACHINE_NOT_READY: {
     exitCode: exitCodes.precondition,
     summary: 'The machine lacks something that pods need. The message names it.',

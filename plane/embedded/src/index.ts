@@ -7,4 +7,5 @@ export {
   removeUserNamespace,
 } from '@castellan/node';
 export { type Phase, type Plane, type PlaneOptions, startPlane } from './plane.js';
+export { StorageMismatchError } from './remembered-storage.js';
 export type { Storage } from './storage.js';

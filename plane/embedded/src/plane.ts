@@ -20,7 +20,7 @@ import { startWorkers, type Workers } from './workers.js';
 export interface PlaneOptions {
   /** Everything that must outlive the process: the keyspace, certificates, pods' volumes and sandbox records. */
   readonly dataDirectory: string;
-  /** Where the objects are; embedded unless told. Several planes may share an etcd. */
+  /** Where the objects are: unless told where they were before, at first embedded. Several planes may share an etcd. */
   readonly storage?: Storage;
   /** Of the API server on loopback. 0 lets the system choose. */
   readonly port: number;

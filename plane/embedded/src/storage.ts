@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { compactPeriodically, type Keyspace, openEmbeddedKeyspace, openEtcdKeyspace } from '@castellan/keyspace';
 import type { Log } from '@castellan/runtime';
 import type { World } from '@castellan/world';
+import { rememberStorage } from './remembered-storage.js';
 
 /** Where a plane keeps its objects: in its data directory, or in an etcd cluster. */
 export type Storage =
@@ -22,8 +23,10 @@ interface StorageOptions {
 /** As kube-apiserver's `--etcd-compaction-interval`. */
 const compactionIntervalMs = 5 * 60_000;
 
-export async function openStorage({ dataDirectory, storage, world, log }: StorageOptions): Promise<Keyspace> {
-  if (storage?.type === 'etcd') {
+export async function openStorage(options: StorageOptions): Promise<Keyspace> {
+  const { dataDirectory, world, log } = options;
+  const storage = await rememberStorage(dataDirectory, options.storage);
+  if (storage.type === 'etcd') {
     const { endpoints } = storage;
     return await openEtcdKeyspace({ endpoints, world, onNotice: (message) => log.warn(message) });
   }

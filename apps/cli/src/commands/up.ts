@@ -39,7 +39,7 @@ async function upInUserNamespace(context: Context, { port, announceTo: pipe, sto
   const announce = announceTo(pipe);
   const { runInUserNamespace } = await import('../plane/user-namespace.js');
   return await announcingFailure(announce, async () => {
-    if (storage.type === 'etcd') throw unreachableFromInside();
+    if (storage?.type === 'etcd') throw unreachableFromInside();
     return await runInUserNamespace(context, { port, args: context.commandLine, announce });
   });
 }

@@ -73,7 +73,7 @@ function upArguments(dataDirectory: string, options: UpOptions): readonly string
     'up',
     ...['--data-dir', dataDirectory],
     ...['--port', String(options.port)],
-    ...['--storage', formatStorage(options.storage)],
+    ...(options.storage === undefined ? [] : ['--storage', formatStorage(options.storage)]),
     ...['--operators', operators],
     ...(options.hasNode ? [] : ['--no-node']),
     ...['--announce-to', String(announcePipe)],

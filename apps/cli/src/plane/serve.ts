@@ -38,7 +38,7 @@ export async function servePlane(
     const operators = await loadOperators(options.operators);
     const starting = startPlane({
       dataDirectory,
-      storage: options.storage,
+      ...(options.storage === undefined ? {} : { storage: options.storage }),
       port: options.port,
       world,
       log,
@@ -77,7 +77,8 @@ function startFailure(error: unknown, port: number): unknown {
     });
   }
   const [what = text, next] = text.split(/;? [Nn]ext: /);
-  return new CliError('START_FAILED', `The plane did not start: ${what}`, {
+  const code = hasCode(error, 'STORAGE_MISMATCH') ? 'STORAGE_MISMATCH' : 'START_FAILED';
+  return new CliError(code, `The plane did not start: ${what}`, {
     cause: error,
     ...(next === undefined ? {} : { next }),
   });

@@ -4,9 +4,9 @@ import { CliError } from '../errors.js';
 import { formatStorage, parseUpOptions } from './up-options.js';
 
 test('--storage is the embedded keyspace, or an etcd with its endpoints', () => {
-  assert.deepEqual(parseUpOptions({}).storage, { type: 'embedded' });
+  assert.equal(parseUpOptions({}).storage, undefined);
   for (const storage of ['embedded', 'etcd://127.0.0.1:2379', 'etcd://etcd-0.etcd:2379,[fd00::1]:2379']) {
-    assert.equal(formatStorage(parseUpOptions({ storage }).storage), storage);
+    assert.equal(formatStorage(parseUpOptions({ storage }).storage ?? { type: 'embedded' }), storage);
   }
   const { storage } = parseUpOptions({ storage: 'etcd://one:2379,two:2380' });
   assert.deepEqual(storage, { type: 'etcd', endpoints: ['one:2379', 'two:2380'] });

@@ -10,7 +10,8 @@ export interface UpOptions {
   readonly operators: readonly string[];
   readonly hasNode: boolean;
   readonly isDetached: boolean;
-  readonly storage: Storage;
+  /** Absent: where the data directory's objects are. */
+  readonly storage: Storage | undefined;
   /** A pipe to tell the process that started this one how far it is; see detach.ts. */
   readonly announceTo: number | undefined;
 }
@@ -21,7 +22,7 @@ export function parseUpOptions(options: Options): UpOptions {
     operators: parseOperators(typeof options.operators === 'string' ? options.operators : undefined),
     hasNode: options.node !== false,
     isDetached: options.detach === true,
-    storage: parseStorage(typeof options.storage === 'string' ? options.storage : 'embedded'),
+    storage: typeof options.storage === 'string' ? parseStorage(options.storage) : undefined,
     announceTo: typeof options.announceTo === 'string' ? Number(options.announceTo) : undefined,
   };
 }

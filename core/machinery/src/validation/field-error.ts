@@ -52,7 +52,12 @@ function make(type: FieldErrorType, field: string, value: unknown, detail: strin
 }
 
 function formatValue(value: unknown): string {
-  return typeof value === 'string' ? JSON.stringify(value) : goJson(value);
+  return typeof value === 'string' ? goQuoted(value) : goJson(value);
+}
+
+/** Go writes control characters with two digits where JSON has four. */
+function goQuoted(text: string): string {
+  return JSON.stringify(text).replace(/(?<!\\)((?:\\\\)*)\\u00([01][0-9a-f])/g, '$1\\x$2');
 }
 
 /** `spec.size: Invalid value: 8: must be odd` */

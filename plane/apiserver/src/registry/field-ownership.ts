@@ -12,6 +12,7 @@ import { isSchema } from '../crd/custom-strategy.js';
 import { type ApiObject, asApiObject, list, record, without } from '../json.js';
 import { hasSubresource, type ResourceDefinition } from './resource.js';
 import { timestamp, type WriteContext } from './strategy.js';
+import { zeroObject } from './zero-object.js';
 
 /** What of a write concerns the owners of fields. */
 interface OwnedWrite {
@@ -29,7 +30,8 @@ export function withOwners(
   context: WriteContext,
 ): ApiObject {
   if (context.writer.operation === 'Apply') return next;
-  return asApiObject(trackUpdate(current, next, managerOptions(definition, next, subresource, context)));
+  const before = current ?? (definition.isCustom ? undefined : zeroObject(next, definition.kind));
+  return asApiObject(trackUpdate(before, next, managerOptions(definition, next, subresource, context)));
 }
 
 /** Server-side apply of `applied` to `current`, which is `undefined` where the apply creates the object. */

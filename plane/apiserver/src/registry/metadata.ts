@@ -66,8 +66,16 @@ function pick(metadata: ObjectMeta, ...fields: readonly (keyof ObjectMeta)[]): P
   return Object.fromEntries(entries);
 }
 
-/** The rules of metadata that hold between an object and what it was. */
+/**
+ * The rules of metadata that hold between an object and what it was. Upstream checks them for every resource and again
+ * with each kind's own rules, so that its replies name each problem twice.
+ */
 export function validateMetadataUpdate(object: ApiObject, current: ApiObject): readonly FieldError[] {
+  const errors = metadataUpdateErrors(object, current);
+  return [...errors, ...errors];
+}
+
+function metadataUpdateErrors(object: ApiObject, current: ApiObject): readonly FieldError[] {
   const errors: FieldError[] = [];
   for (const field of ['name', 'namespace', 'uid', 'creationTimestamp'] as const) {
     if (object.metadata[field] !== current.metadata[field]) {

@@ -159,7 +159,8 @@ function assertSameVersion(
       throw conflict(definition, request.name, objectWasModified);
     }
   } else if (definition.requiresVersionOnUpdate && request.isReplacement) {
-    throwIfInvalid(definition.kind, definition.group, request.name, [
+    // Upstream names the resource here where it otherwise names the kind.
+    throwIfInvalid(definition.plural, definition.group, request.name, [
       fieldError.invalid('metadata.resourceVersion', 0, 'must be specified for an update'),
     ]);
   }

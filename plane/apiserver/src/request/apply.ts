@@ -1,4 +1,4 @@
-import { apiVersionOf } from '@castellan/machinery';
+import { apiVersionOf, StatusError } from '@castellan/machinery';
 import { badRequest, conflict } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, record, text } from '../json.js';
 import { withApplied } from '../registry/field-ownership.js';
@@ -7,20 +7,23 @@ import type { ResourceDefinition } from '../registry/resource.js';
 import { updateObject } from '../registry/write.js';
 import { readText } from './body.js';
 import { checkFields } from './field-validation.js';
+import { parseJsonText } from './json-text.js';
 import { renderObject } from './render.js';
 import type { ResourceExchange } from './resource-handler.js';
 import { isForced } from './write-options.js';
+import type { YamlText } from './yaml-text.js';
 
 /** PATCH with `application/apply-patch+yaml`: server-side apply, of an object or of its status. */
 export async function serveApply(exchange: ResourceExchange): Promise<void> {
   const { info, request, resource, reply, render, tools } = exchange;
   const { definition } = resource;
   const { namespace, name = '', subresource } = info;
-  const applied = await readApplied(await readText(request), definition, name);
+  const { value, problems } = await parseApplied(await readText(request));
+  const applied = appliedObject(value, definition, name);
   const apply = async (current: ApiObject | undefined) => {
     const ownership = { current, subresource, isForced: isForced(request) };
     const object = await withApplied(definition, applied, ownership, tools.context);
-    return checkFields(definition, object, { problems: [], query: request.query, reply });
+    return checkFields(definition, object, { problems, query: request.query, reply });
   };
   const create = () => {
     const { uid } = applied.metadata;
@@ -46,17 +49,16 @@ export async function serveApply(exchange: ResourceExchange): Promise<void> {
 }
 
 /** The applied object, which must say of what kind it is; its name is that of the URL. */
-async function readApplied(body: string, definition: ResourceDefinition, name: string): Promise<ApiObject> {
-  const value = await parseYaml(body);
+function appliedObject(value: unknown, definition: ResourceDefinition, name: string): ApiObject {
+  if (!isRecord(value)) throw badRequest('error decoding YAML: the document is not an object');
   const { kind, version } = definition;
-  const sent = record(value);
-  const [sentVersion, sentKind] = [text(sent.apiVersion) ?? '', text(sent.kind) ?? ''];
+  const [sentVersion, sentKind] = [text(value.apiVersion) ?? '', text(value.kind) ?? ''];
   if (sentVersion !== apiVersionOf(definition) || sentKind !== kind) {
     const groupVersion = sentVersion.includes('/') ? sentVersion : `/${sentVersion}`;
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${sentKind}`);
   }
-  assertMetadataShape(kind, version, record(sent.metadata));
-  const applied = asApiObject(sent);
+  assertMetadataShape(kind, version, record(value.metadata));
+  const applied = asApiObject(value);
   const { name: sentName = name } = applied.metadata;
   if (sentName !== name) {
     throw badRequest(`the name of the object (${sentName}) does not match the name on the URL (${name})`);
@@ -64,23 +66,20 @@ async function readApplied(body: string, definition: ResourceDefinition, name: s
   return { ...applied, metadata: { ...applied.metadata, name } };
 }
 
-async function parseYaml(body: string): Promise<unknown> {
+async function parseApplied(body: string): Promise<YamlText> {
   // Most clients send JSON, which is read a hundred times faster as such.
   if (body.startsWith('{')) {
     try {
-      return JSON.parse(body);
-    } catch {
+      const { value, duplicates } = parseJsonText(body);
+      return { value, problems: duplicates.map((field) => `duplicate field "${field}"`) };
+    } catch (error) {
       // YAML in braces, or neither: the reader below tells.
+      if (!(error instanceof SyntaxError)) throw error;
     }
   }
-  const { parse } = await import('yaml');
-  let value: unknown;
   try {
-    value = parse(body, { uniqueKeys: false, version: '1.1', merge: false, maxAliasCount: 100 });
+    return (await import('./yaml-text.js')).parseYamlText(body);
   } catch (error) {
-    const [problem = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
-    throw badRequest(`error decoding YAML: error converting YAML to JSON: yaml: ${problem}`);
+    throw error instanceof StatusError ? badRequest(`error decoding YAML: ${error.message}`) : error;
   }
-  if (isRecord(value)) return value;
-  throw badRequest('error decoding YAML: the document is not an object');
 }

@@ -3,7 +3,7 @@ import { badRequest, unsupportedBody } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, type JsonRecord, record, text } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ApiRequest } from '../server/http.js';
-import { duplicateFields } from './duplicate-fields.js';
+import { parseJsonText, syntaxProblem } from './json-text.js';
 import { protobufType, readProtobuf } from './protobuf-body.js';
 
 /** kube-apiserver's limit for a request's body. */
@@ -92,10 +92,7 @@ async function parseBody(
   switch (mediaType) {
     case '':
     case 'application/json':
-      return {
-        value: parseJson(body, kind),
-        problems: duplicateFields(body).map((path) => `duplicate field "${path}"`),
-      };
+      return parseJson(body, kind);
     case 'application/yaml':
       return parseYaml(body, kind);
     default:
@@ -103,35 +100,22 @@ async function parseBody(
   }
 }
 
-function parseJson(body: string, kind: string): JsonRecord {
-  let value: unknown;
+function parseJson(body: string, kind: string) {
   try {
-    value = JSON.parse(body);
+    const { value, duplicates } = parseJsonText(body);
+    if (!isRecord(value)) throw unrecognized(kind, 'the value is not an object', body);
+    return { value, problems: duplicates.map((field) => `duplicate field "${field}"`) };
   } catch (error) {
-    throw unrecognized(kind, jsonProblem(error, body), body);
+    if (error instanceof SyntaxError) throw unrecognized(kind, syntaxProblem(error, body), body);
+    throw error;
   }
-  if (!isRecord(value)) throw unrecognized(kind, 'the value is not an object', body);
-  return value;
-}
-
-/** A text that ends too early is what Go's decoder has a sentence for. */
-function jsonProblem(error: unknown, body: string): string {
-  const message = messageOf(error);
-  const position = /at position (\d+)/.exec(message)?.[1];
-  const isCutOff = message.includes('end of JSON input') || Number(position) >= body.trimEnd().length;
-  return isCutOff ? 'unexpected end of JSON input' : message;
 }
 
 async function parseYaml(body: string, kind: string) {
-  const { parseDocument } = await import('yaml');
-  const document = parseDocument(body, { uniqueKeys: false, version: '1.1', merge: false });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    throw badRequest(`error converting YAML to JSON: yaml: ${error.message.split('\n')[0] ?? ''}`);
-  }
-  const value: unknown = document.toJS({ maxAliasCount: 100 });
+  const { parseYamlText } = await import('./yaml-text.js');
+  const { value, problems } = parseYamlText(body);
   if (!isRecord(value)) throw unrecognized(kind, 'the value is not an object', body);
-  return { value, problems: [] };
+  return { value, problems };
 }
 
 function unrecognized(kind: string, problem: string, body: string): StatusError {
@@ -139,10 +123,6 @@ function unrecognized(kind: string, problem: string, body: string): StatusError 
   return badRequest(
     `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${problem} (${shown})`,
   );
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** Go's decoder takes null for absent; metadata is where it matters to the server itself. */

@@ -1,17 +1,33 @@
-import { applyJsonPatch, applyMergePatch, applyStrategicMergePatch, mergeRulesOf } from '@castellan/machinery';
+import {
+  applyJsonPatch,
+  applyMergePatch,
+  applyStrategicMergePatch,
+  fieldError,
+  invalidError,
+  mergeRulesOf,
+  type StatusError,
+} from '@castellan/machinery';
 import { badRequest, unsupportedBody } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, record } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import { mediaTypeOf, readText } from './body.js';
 import { checkFields, type FieldsOwner } from './field-validation.js';
+import { goText } from './go-text.js';
+import { parseJsonText, syntaxProblem } from './json-text.js';
 import type { ResourceExchange } from './resource-handler.js';
+import { applyPatchType } from './write-options.js';
 
-type PatchFunction = (document: ApiObject, patch: unknown) => unknown;
+interface PatchType {
+  apply(document: ApiObject, patch: unknown): unknown;
+  /** What a refusal of the patched object shows: the object, or for strategic merges the patch. */
+  shown(patched: ApiObject, patch: unknown): string;
+}
 
-const patchTypes: Readonly<Record<string, PatchFunction>> = {
-  'application/json-patch+json': applyJsonPatch,
-  'application/merge-patch+json': applyMergePatch,
+const jsonPatchType = 'application/json-patch+json';
+const patchTypes: Readonly<Record<string, PatchType>> = {
+  [jsonPatchType]: { apply: applyJsonPatch, shown: (patched) => JSON.stringify(patched) },
+  'application/merge-patch+json': { apply: applyMergePatch, shown: (patched) => JSON.stringify(patched) },
 };
 
 /**
@@ -22,39 +38,59 @@ export async function readPatch(
   { request, reply }: ResourceExchange,
   definition: FieldsOwner,
 ): Promise<(current: ApiObject) => Promise<ApiObject>> {
-  const type = mediaTypeOf(request);
+  const mediaType = mediaTypeOf(request);
   const types = patchTypesOf(definition);
-  const apply = Object.hasOwn(types, type) ? types[type] : undefined;
-  if (apply === undefined) throw unsupportedBody(Object.keys(types));
-  const patch = parsePatch(await readText(request));
+  const type = Object.hasOwn(types, mediaType) ? types[mediaType] : undefined;
+  if (type === undefined) throw unsupportedBody([...Object.keys(types), applyPatchType]);
+  const patch = parsePatch(await readText(request), mediaType);
   return async (current) => {
-    const patched = apply(current, patch);
+    const patched = type.apply(current, patch);
     if (!isRecord(patched)) throw badRequest(`the patch leaves no ${definition.kind}`);
     const object = asApiObject(patched);
     if (object.kind !== current.kind || object.apiVersion !== current.apiVersion) {
       throw badRequest(`a patch cannot change apiVersion or kind of a ${definition.kind}`);
     }
-    assertMetadataShape(definition.kind, definition.version, record(object.metadata));
-    return checkFields(definition, object, { problems: [], query: request.query, reply });
+    const refusal = (problem: string) => invalidPatch(type.shown(object, patch), problem);
+    const checked = await checkFields(definition, object, { problems: [], query: request.query, reply, refusal });
+    assertMetadataShape(definition.kind, definition.version, record(checked.metadata));
+    return checked;
   };
 }
 
 /** Only built-in kinds say which of their lists are merged by which key. */
 function patchTypesOf(
   definition: Pick<ResourceDefinition, 'group' | 'kind' | 'isCustom'>,
-): Readonly<Record<string, PatchFunction>> {
+): Readonly<Record<string, PatchType>> {
   if (definition.isCustom) return patchTypes;
   return {
     ...patchTypes,
-    'application/strategic-merge-patch+json': (document, patch) =>
-      applyStrategicMergePatch(document, patch, mergeRulesOf(definition)),
+    'application/strategic-merge-patch+json': {
+      apply: (document, patch) => applyStrategicMergePatch(document, patch, mergeRulesOf(definition)),
+      shown: (_, patch) => goText(patch),
+    },
   };
 }
 
-function parsePatch(text: string): unknown {
+/** 422 for a patch whose result cannot be read as an object of its kind. */
+function invalidPatch(shown: string, problem: string): StatusError {
+  return invalidError({ group: '', kind: '' }, '', [fieldError.invalid('patch', shown, problem)]);
+}
+
+function parsePatch(text: string, mediaType: string): unknown {
+  const patch = parseJson(text);
+  if (mediaType === jsonPatchType || isRecord(patch)) return patch;
+  if (patch === null) throw badRequest('Invalid JSON Patch');
+  const type = Array.isArray(patch) ? 'array' : typeof patch === 'boolean' ? 'bool' : typeof patch;
+  throw badRequest(
+    `error decoding patch: json: cannot unmarshal ${type} into Go value of type map[string]interface {}`,
+  );
+}
+
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJsonText(text).value;
   } catch (error) {
-    throw badRequest(`error decoding patch: ${error instanceof Error ? error.message : String(error)}`);
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest(`error decoding patch: ${syntaxProblem(error, text)}`);
   }
 }

@@ -13,20 +13,21 @@ export interface WriteOptions {
 }
 
 const longestManager = 128;
+const validationModes: readonly string[] = ['', 'Ignore', 'Strict', 'Warn'];
 const optionsKinds: Readonly<Record<string, string>> = {
   POST: 'CreateOptions',
   PUT: 'UpdateOptions',
   PATCH: 'PatchOptions',
 };
 
-/** What the query says of a write: `dryRun`, `fieldManager` and `force`. Anything else in them is refused with 422. */
+/** What the query says of a write: `dryRun`, `fieldManager`, `force` and `fieldValidation`. Anything else in them is refused with 422. */
 export function readWriteOptions(request: ApiRequest): WriteOptions {
   const kind = optionsKinds[request.method];
   const dryRun = request.query.getAll('dryRun').filter((value) => value !== '');
   const isApply = request.method === 'PATCH' && mediaTypeOf(request) === applyPatchType;
   const operation = isApply ? 'Apply' : 'Update';
   if (kind !== undefined) {
-    const errors = [...dryRunErrors(dryRun), ...managerErrors(request, isApply)];
+    const errors = [...managerErrors(request, isApply), ...dryRunErrors(dryRun), ...validationErrors(request)];
     if (errors.length > 0) throw invalidError({ group: 'meta.k8s.io', kind }, '', errors);
   }
   const manager = request.query.get('fieldManager') || managerOfAgent(request.headers['user-agent'] ?? '');
@@ -40,6 +41,11 @@ export function isForced({ query }: ApiRequest): boolean {
 
 function dryRunErrors(dryRun: readonly string[]): readonly FieldError[] {
   return dryRun.filter((value) => value !== 'All').map((value) => fieldError.notSupported('dryRun', value, ['All']));
+}
+
+function validationErrors({ query }: ApiRequest): readonly FieldError[] {
+  const mode = query.get('fieldValidation') ?? '';
+  return validationModes.includes(mode) ? [] : [fieldError.notSupported('fieldValidation', mode, validationModes)];
 }
 
 function managerErrors({ method, query }: ApiRequest, isApply: boolean): readonly FieldError[] {

@@ -1,0 +1,38 @@
+import { isRecord, type JsonRecord } from '../json.js';
+
+/** Structures that are values in Go: they are there in every object, be they empty, and so nobody adds them. */
+const values: ReadonlySet<string> = new Set([
+  'metadata',
+  'spec',
+  'status',
+  'template',
+  'jobTemplate',
+  'strategy',
+  'updateStrategy',
+  'resources',
+  'podSelector',
+  'roleRef',
+  'scaleTargetRef',
+  'involvedObject',
+  'source',
+  'regarding',
+  'names',
+  'loadBalancer',
+]);
+
+/** Kinds where one of them is a pointer instead. */
+const pointers: Readonly<Record<string, string>> = { ReplicationController: 'template' };
+
+/** What a new object of a built-in kind is before anybody has said anything of it, so far as `object` goes. */
+export function zeroObject(object: JsonRecord, kind: string): JsonRecord {
+  return emptied(object, pointers[kind] ?? '');
+}
+
+function emptied(value: JsonRecord, pointer: string): JsonRecord {
+  const zero: Record<string, unknown> = {};
+  for (const [name, child] of Object.entries(value)) {
+    if (name === 'containers' && Array.isArray(child)) zero[name] = [];
+    else if (values.has(name) && name !== pointer && isRecord(child)) zero[name] = emptied(child, pointer);
+  }
+  return zero;
+}

@@ -1,6 +1,7 @@
 import { isRecord, type JsonRecord } from '../json.js';
 import { type FieldType, type ObjectType, objectType, typeNameOf } from './field-types.js';
 import { isRequired } from './required-fields.js';
+import { specialValue } from './special-values.js';
 import { unmarshalProblem } from './unmarshal-problem.js';
 
 /** A body of a built-in kind as Go would have decoded it. */
@@ -101,8 +102,14 @@ class Decoder {
   }
 
   #object(value: unknown, field: FieldType, owner: ObjectType, place: Place): unknown {
+    const special = specialValue(field.type, value);
+    if (special !== undefined) {
+      if ('value' in special) return special.value;
+      this.problem ??= special.problem;
+      return value;
+    }
     const type = objectType(field.type);
-    // Times, quantities and the like have rules of their own, which validation knows.
+    // Times and the like have rules of their own, which validation knows.
     if (type === undefined) return value;
     if (schemaChoices.has(field.type)) return this.#schemaChoice(value, place);
     if (value === null) return {};

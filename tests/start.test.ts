@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,10 +14,10 @@ class Demo {
   readonly child: ChildProcess;
   output = '';
 
-  constructor(args: readonly string[]) {
-    this.child = spawn(process.execPath, [castellanProgram, 'demo', '--port', '0', ...args], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+  /** `prefix`: a command line that runs the command line which follows it. */
+  constructor(args: readonly string[], prefix: readonly string[] = []) {
+    const [program = '', ...rest] = [...prefix, process.execPath, castellanProgram, 'demo', '--port', '0', ...args];
+    this.child = spawn(program, rest, { stdio: ['ignore', 'pipe', 'pipe'] });
     for (const stream of [this.child.stdout, this.child.stderr]) {
       stream?.setEncoding('utf8').on('data', (text: string) => {
         this.output += text;
@@ -65,5 +66,47 @@ test('Ctrl-C stops everything, and a second start resumes the same cluster with 
     await demo.exit(60_000);
     assertNothingLeft(directory, before, machineState(directory));
   }
+  await rm(directory, { recursive: true, force: true });
+});
+
+test('Ctrl-C in the middle of a bootstrap leaves nothing, and the next start finishes it', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'castellan-test-'));
+  const before = machineState(directory);
+  const cut = new Demo(['--data-dir', directory]);
+  await cut.shows(/Create the seed/, 60_000);
+  cut.child.kill('SIGINT');
+  await cut.exit(60_000);
+  assert.equal(cut.child.signalCode, null, 'it ended by itself');
+  assert.doesNotMatch(cut.output, /There it is/, 'it was still at work');
+  assertNothingLeft(directory, before, machineState(directory));
+  const whole = new Demo(['--once', '--data-dir', directory]);
+  assert.equal(await whole.exit(120_000), 0, whole.output);
+  assertNothingLeft(directory, before, machineState(directory));
+  await rm(directory, { recursive: true, force: true });
+});
+
+const etcd = '/usr/bin/etcd';
+const programs = '/var/cache/castellan/programs';
+const cannotHideEtcd = process.getuid?.() !== 0 || !existsSync(etcd);
+
+test('an etcd that cannot be run: --once fails with the object, its reason, its log and what to do next', {
+  skip: cannotHideEtcd ? `only root can hide ${etcd} from one process, and it has to be there` : false,
+}, async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'castellan-test-'));
+  const before = machineState(directory);
+  const nothing = join(directory, 'nothing');
+  await writeFile(nothing, '', { mode: 0o644 });
+  const hide = `mount --bind '${nothing}' ${etcd} && { [ ! -d ${programs} ] || mount -t tmpfs none ${programs}; } && exec "$@"`;
+  const alone = ['unshare', '--mount', '--propagation', 'private', '/bin/sh', '-c', hide, 'hide'];
+  const demo = new Demo(['--once', '--deadline', '6', '--data-dir', directory], alone);
+  assert.equal(await demo.exit(60_000), 6, demo.output);
+  assert.match(demo.output, /etcdcluster default\/example-etcd-cluster/);
+  assert.match(
+    demo.output,
+    /pod default\/example-etcd-cluster-\w+: CreateContainerError: .*cannot run \/usr\/bin\/etcd/,
+  );
+  assert.match(demo.output, /the last log lines of pod default\/example-etcd-cluster-\w+:\n\s+\S/);
+  assert.match(demo.output, /Next: .*kubectl .* describe pod example-etcd-cluster-/);
+  assertNothingLeft(directory, before, machineState(directory));
   await rm(directory, { recursive: true, force: true });
 });

@@ -17,11 +17,12 @@ export function encodeInconsistentContinue(lastRelativeKey: string): string {
 }
 
 export function parseContinue(token: string, prefix: string): { readonly revision: Revision; readonly after: string } {
+  const bytes = Buffer.from(token, 'base64url');
   let parsed: unknown;
   try {
-    parsed = JSON.parse(Buffer.from(token, 'base64url').toString('utf8'));
+    parsed = JSON.parse(bytes.toString('utf8'));
   } catch {
-    throw invalidToken('it is not the JSON that this server gave');
+    throw invalidToken(goProblem(bytes));
   }
   const { v: version, rv: revision, start } = record(parsed);
   const relative = text(start) ?? '';
@@ -38,6 +39,17 @@ function beforeStart(start: string): string {
   if (start.endsWith('\0')) return start.slice(0, -1);
   const last = start.charCodeAt(start.length - 1);
   return `${start.slice(0, -1)}${String.fromCharCode(last - 1)}\u007f`;
+}
+
+/** What Go's JSON decoder says of what no server gave. */
+function goProblem(bytes: Uint8Array): string {
+  const [first] = bytes;
+  if (first === undefined) return 'unexpected end of JSON input';
+  if (first === 0x7b) return 'it is not the JSON that this server gave';
+  const hex = first.toString(16).padStart(2, '0');
+  const isShown = first > 0x20 && first < 0x7f;
+  const shown = isShown ? String.fromCharCode(first) : first < 0x20 ? `\\x${hex}` : `\\u00${hex}`;
+  return `invalid character '${shown}' looking for beginning of value`;
 }
 
 function invalidToken(problem: string) {

@@ -35,6 +35,15 @@ export function parseRevision(text: string): Revision {
   return revision;
 }
 
+function parseListRevision(text: string): Revision {
+  try {
+    return parseRevision(text);
+  } catch (error) {
+    const problem = error instanceof Error ? error.message : String(error);
+    throw badRequest(`invalid resource version: resourceVersion: ${problem}`);
+  }
+}
+
 /** A list by the rules of resourceVersion, resourceVersionMatch, limit and continue. */
 export async function listObjects(
   resource: Resource,
@@ -45,7 +54,7 @@ export async function listObjects(
   const { query, selection } = options;
   const prefix = collectionPrefix(store.layout, options.namespace);
   const limit = Math.max(0, Number(query.get('limit') ?? 0) || 0);
-  const revision = parseRevision(query.get('resourceVersion') ?? '');
+  const revision = parseListRevision(query.get('resourceVersion') ?? '');
   const match = query.get('resourceVersionMatch') ?? '';
   const token = query.get('continue') ?? '';
   const page = { prefix, limit, selection };

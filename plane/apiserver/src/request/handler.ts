@@ -12,6 +12,7 @@ import type { ApiRequest, ResponseWriter, User } from '../server/http.js';
 import type { NodeStreams } from '../server/node-streams.js';
 import type { EventLeases } from '../storage/event-leases.js';
 import { verbOf } from './authorize.js';
+import { withoutLegacyWatch } from './legacy-watch.js';
 import { plainJson } from './negotiation.js';
 import { servePath } from './paths.js';
 import { Reply, statusOf } from './reply.js';
@@ -42,9 +43,11 @@ export interface Exchange {
 }
 
 /** authenticate → impersonate → authorise → route. Every failure becomes a Status; nothing is thrown. */
-export async function handle(server: Server, request: ApiRequest, writer: ResponseWriter): Promise<void> {
-  const reply = new Reply(writer, server.world.random.uuid());
+export async function handle(server: Server, received: ApiRequest, writer: ResponseWriter): Promise<void> {
+  const reply = new Reply(writer, server.world.random.uuid(), received.headers['accept-encoding']);
+  let request = received;
   try {
+    request = withoutLegacyWatch(received);
     const info = parseRequestInfo(request.path);
     const verb = verbOf(request, info);
     const speaker = await authenticate(request, server.tokens);

@@ -39,6 +39,7 @@ export function assertWatchOptions(query: URLSearchParams): void {
   const match = query.get(matchField) ?? '';
   const errors: FieldError[] = [];
   const forbid = (problem: string) => errors.push(fieldError.forbidden(matchField, problem));
+  if ((query.get('continue') ?? '') !== '') forbid('resourceVersionMatch is forbidden when continue is provided');
   if (!sends && match !== '')
     forbid('resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided');
   if (sends && match !== 'NotOlderThan') {

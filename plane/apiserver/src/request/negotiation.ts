@@ -13,6 +13,8 @@ interface MediaRange {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
+const bodyTypes = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'];
+
 export const plainJson: Representation = { format: 'json', shape: 'object', shapeVersion: '' };
 
 const formats: Readonly<Record<string, 'json' | 'yaml'>> = {
@@ -23,7 +25,7 @@ const formats: Readonly<Record<string, 'json' | 'yaml'>> = {
 };
 
 /** The first of the client's media ranges that we can make; 406 when there is none. */
-export function negotiate(accept: string | undefined): Representation {
+export function negotiate(accept: string | undefined, isWatch = false): Representation {
   if (accept === undefined || accept === '' || accept === 'application/json') return plainJson;
   for (const { type, parameters } of mediaRanges(accept)) {
     const format = Object.hasOwn(formats, type) ? formats[type] : undefined;
@@ -37,12 +39,16 @@ export function negotiate(accept: string | undefined): Representation {
       return { format, shape: 'PartialObjectMetadata', shapeVersion: version };
     }
   }
-  throw notAcceptable();
+  throw isWatch ? notAcceptableForWatch() : notAcceptable();
 }
 
-function notAcceptable(
-  types: readonly string[] = ['application/json', 'application/yaml', 'application/vnd.kubernetes.protobuf'],
-): StatusError {
+function notAcceptableForWatch(): StatusError {
+  const types = [...bodyTypes, 'application/json;stream=watch', 'application/vnd.kubernetes.protobuf;stream=watch'];
+  const message = `406: Not Acceptable\n\nAvailable representations: ${types.join(', ')}`;
+  return StatusError.of('NotAcceptable', message, {});
+}
+
+function notAcceptable(types: readonly string[] = bodyTypes): StatusError {
   const message = `only the following media types are accepted: ${types.join(', ')}`;
   return StatusError.of('NotAcceptable', message);
 }

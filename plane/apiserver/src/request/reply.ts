@@ -2,14 +2,20 @@ import { type Status, StatusError } from '@castellan/machinery';
 import type { ResponseWriter } from '../server/http.js';
 import { plainJson, type Representation } from './negotiation.js';
 
+/** Smaller replies are not worth the work. */
+const gzipFromBytes = 128 * 1024;
+
 /** Headers that every reply of a request carries: its audit id, and the warnings that came up on the way. */
 export class Reply {
   private readonly writer: ResponseWriter;
   private readonly auditId: string;
+  private readonly takesGzip: boolean;
   private readonly warnings: string[] = [];
   private isStarted = false;
 
-  constructor(writer: ResponseWriter, auditId: string) {
+  /** @param acceptedEncodings the request's `accept-encoding`. */
+  constructor(writer: ResponseWriter, auditId: string, acceptedEncodings = '') {
+    this.takesGzip = /(?:^|,)\s*gzip\s*(?:,|;\s*q=(?:1|0\.0*[1-9])|$)/i.test(acceptedEncodings);
     this.writer = writer;
     this.auditId = auditId;
   }
@@ -29,7 +35,14 @@ export class Reply {
       this.text(status, stringify(object), 'application/yaml');
       return;
     }
-    this.text(status, `${JSON.stringify(object)}\n`, 'application/json');
+    const body = `${JSON.stringify(object)}\n`;
+    if (!this.takesGzip || body.length <= gzipFromBytes) return this.text(status, body, 'application/json');
+    const { gzip } = await import('node:zlib');
+    const packed = await new Promise<Uint8Array>((resolve, reject) => {
+      // In another thread; the first level saves nine tenths and takes a third of the time of the usual one.
+      gzip(body, { level: 1 }, (error, bytes) => (error === null ? resolve(bytes) : reject(error)));
+    });
+    this.text(status, packed, 'application/json', { 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
   }
 
   text(

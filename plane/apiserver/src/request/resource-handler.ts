@@ -42,7 +42,8 @@ export async function serveResource(server: Server, exchange: Exchange, info: Re
   const { definition } = resource;
   if (info.subresource !== '' && !hasSubresource(definition, info.subresource)) throw unknownResource();
   if (!definition.isNamespaced && info.namespace !== undefined) throw unknownResource();
-  const representation: Representation = negotiate(exchange.request.headers.accept);
+  const isWatch = verbOf(exchange.request, info) === 'watch';
+  const representation: Representation = negotiate(exchange.request.headers.accept, isWatch);
   const full: ResourceExchange = {
     ...exchange,
     info,

@@ -32,7 +32,7 @@ export function parseSelection(query: URLSearchParams, definition: ResourceDefin
 }
 
 function unknownField(field: string, definition: ResourceDefinition): string {
-  return definition.isCustom || Object.keys(definition.fieldLabels).length === 0
+  return Object.keys(definition.fieldLabels).length === 0
     ? `"${field}" is not a known field selector: only "metadata.name", "metadata.namespace"`
     : `field label not supported: ${field}`;
 }

@@ -1,4 +1,5 @@
 import type { EventEmitter } from 'node:events';
+import { ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse, IncomingHttpHeaders, ServerHttp2Stream } from 'node:http2';
 import type { Readable } from 'node:stream';
 import { StatusError } from '@castellan/machinery';
@@ -54,7 +55,9 @@ export function nodeRequest(request: Http2ServerRequest, user: User | undefined)
 export function nodeWriter(response: Http2ServerResponse): ResponseWriter {
   return {
     head(status, headers) {
-      if (!response.writableEnded) response.writeHead(status, headers);
+      if (response.writableEnded) return;
+      response.writeHead(status, headers);
+      if (headers['content-length'] === undefined) flushHead(response);
     },
     write: (chunk) => (response.writableEnded ? true : response.write(chunk)),
     end(chunk) {
@@ -67,6 +70,11 @@ export function nodeWriter(response: Http2ServerResponse): ResponseWriter {
       return response.writableEnded || response.socket?.destroyed === true;
     },
   };
+}
+
+/** HTTP/1.1 else keeps the head back until the first byte of the body, which a watch may never have. */
+function flushHead(response: object): void {
+  if (response instanceof ServerResponse) response.flushHeaders();
 }
 
 /** A client that is gone takes no more: whoever waits for it must go on, to see that. */

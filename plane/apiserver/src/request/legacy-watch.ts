@@ -1,0 +1,33 @@
+import type { ApiRequest } from '../server/http.js';
+
+const form = /^(\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+))\/watch(\/.+)$/;
+
+/**
+ * Paths of old clients say `watch` before the resource: `/api/v1/watch/namespaces/x/pods/a`. They mean what the collection
+ * means with `?watch=1`, and with a field selector where they name one object.
+ */
+export function withoutLegacyWatch(request: ApiRequest): ApiRequest {
+  const [, root, rest = ''] = (request.method === 'GET' && form.exec(request.path)) || [];
+  if (root === undefined) return request;
+  const query = new URLSearchParams(request.query);
+  query.set('watch', '1');
+  const segments = rest.split('/').slice(1);
+  const isInNamespace = segments[0] === 'namespaces' && segments.length > 2;
+  const nameAt = isInNamespace ? 3 : 1;
+  const name = segments[nameAt];
+  if (name !== undefined) {
+    const selector = query.get('fieldSelector') ?? '';
+    const ofName = `metadata.name=${decodeURIComponent(name)}`;
+    query.set('fieldSelector', selector === '' ? ofName : `${selector},${ofName}`);
+  }
+  const path = `${root}/${segments.slice(0, nameAt).join('/')}`;
+  return {
+    method: request.method,
+    path,
+    query,
+    headers: request.headers,
+    ...(request.certificateUser === undefined ? {} : { certificateUser: request.certificateUser }),
+    body: (limitBytes) => request.body(limitBytes),
+    onClose: (callback) => request.onClose(callback),
+  };
+}

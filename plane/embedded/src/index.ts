@@ -6,6 +6,7 @@ export {
   removeEverything as tearDown,
   removeUserNamespace,
 } from '@castellan/node';
-export { type Phase, type Plane, type PlaneOptions, startPlane } from './plane.js';
+export { type Plane, startPlane } from './plane.js';
+export type { Phase, PlaneOptions } from './plane-options.js';
 export { StorageMismatchError } from './remembered-storage.js';
 export type { Storage } from './storage.js';

@@ -10,35 +10,13 @@ import {
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
 import type { Keyspace } from '@castellan/keyspace';
-import type { Log, Operator } from '@castellan/runtime';
+import type { Log } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
 import { installCustomResourceDefinitions } from './install.js';
-import { openStorage, type Storage, startCompaction } from './storage.js';
+import type { Phase, PlaneOptions } from './plane-options.js';
+import { openStorage, startCompaction } from './storage.js';
 import { startWorkers, type Workers } from './workers.js';
-
-export interface PlaneOptions {
-  /** Everything that must outlive the process: the keyspace, certificates, pods' volumes and sandbox records. */
-  readonly dataDirectory: string;
-  /** Where the objects are: unless told where they were before, at first embedded. Several planes may share an etcd. */
-  readonly storage?: Storage;
-  /** Of the API server on loopback. 0 lets the system choose. */
-  readonly port: number;
-  readonly world: World;
-  readonly log: Log;
-  /** Run the node agent, so that pods become processes. Without it pods stay Pending. */
-  readonly node: boolean;
-  readonly operators: readonly Operator[];
-  /** Called as each phase of the start ends, with the time it took. */
-  onPhase?(phase: Phase): void;
-  /** A part of the plane failed while it ran; the plane is of no further use and should be stopped. */
-  onFailure?(error: Error): void;
-}
-
-export interface Phase {
-  readonly name: string;
-  readonly ms: number;
-}
 
 export interface Plane {
   readonly url: string;

@@ -6,7 +6,7 @@ import { createNodeAgent, type NodeAgent } from '@castellan/node';
 import { createManager, type Manager } from '@castellan/runtime';
 import { schedulerController } from '@castellan/scheduler';
 import type { AddressPlan } from './address-plan.js';
-import type { PlaneOptions } from './plane.js';
+import type { PlaneOptions } from './plane-options.js';
 
 /** Everything of a plane that works on the API as its client. */
 export interface Workers {

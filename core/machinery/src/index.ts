@@ -4,6 +4,10 @@ export type { FieldManagerOptions } from './apply/field-manager.js';
 export { type FieldTypes, type ListKey, untyped } from './apply/field-types.js';
 export { typesOfResource } from './apply/schema-types.js';
 export { trackUpdate } from './apply/track-update.js';
+export { CelBudget } from './cel/budget.js';
+export { type CelEngine, type CelProgram, loadCelEngine } from './cel/engine.js';
+export { untyped as untypedCelValue } from './cel/from-json.js';
+export { type CelValue, LiteralMap as CelRecord } from './cel/value.js';
 export {
   type ConfigMap,
   type Container,

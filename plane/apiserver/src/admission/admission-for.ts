@@ -1,12 +1,14 @@
 import { attributesOf } from '../authorization/attributes.js';
 import { assertNoEscalation } from '../authorization/escalation.js';
-import type { Admission } from '../registry/admission-control.js';
+import type { Admission, AdmissionWrite } from '../registry/admission-control.js';
 import type { Exchange, Server } from '../request/handler.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
 import { defaultStorageClass, namespaceProtection } from './cluster-plugins.js';
 import { limitRanger } from './limit-ranger.js';
 import { defaultTolerations, priority, serviceAccount } from './pod-plugins.js';
 import { resourceQuota } from './resource-quota.js';
+import { validateByPolicies } from './validating-policies.js';
+import { mutateByWebhooks, validateByWebhooks } from './webhooks.js';
 
 /** In the order in which kube-apiserver asks them; webhooks come after those that change, quotas last of all. */
 const plugins: readonly AdmissionPlugin[] = [
@@ -31,13 +33,24 @@ export function admissionFor(server: Server, { user, info, reply }: Exchange, is
           object = await plugin.mutate({ ...write, object }, context);
         }
       }
-      return object;
+      return await mutateByWebhooks({ ...write, object }, context);
     },
     async validate(write) {
-      for (const plugin of [...plugins, ...lastPlugins]) {
-        if (plugin.validate !== undefined && plugin.handles(write)) await plugin.validate(write, context);
-      }
+      await validateBy(plugins, write, context);
+      await validateByPolicies(write, context);
+      await validateByWebhooks(write, context);
+      await validateBy(lastPlugins, write, context);
     },
     assertMayCreate: () => server.authorizer.assert(attributesOf(user, 'create', info)),
   };
+}
+
+async function validateBy(
+  asked: readonly AdmissionPlugin[],
+  write: AdmissionWrite,
+  context: AdmissionContext,
+): Promise<void> {
+  for (const plugin of asked) {
+    if (plugin.validate !== undefined && plugin.handles(write)) await plugin.validate(write, context);
+  }
 }

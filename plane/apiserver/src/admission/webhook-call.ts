@@ -1,0 +1,135 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { isIpAddress } from '@castellan/machinery';
+import { at, count, type JsonRecord, record, records, text } from '../json.js';
+import type { Server } from '../request/handler.js';
+import { storageKey } from '../storage/keys.js';
+
+/** A webhook could not be asked, or said nothing that can be understood. */
+export class WebhookCallError extends Error {
+  override readonly name = 'WebhookCallError';
+}
+
+interface Target {
+  /** As it stands in messages. */
+  readonly url: URL;
+  /** Where the connection goes, where that is not the host of the URL. */
+  readonly host: string;
+  readonly port: number;
+}
+
+const maxReplyBytes = 3 * 1024 * 1024;
+
+/** POSTs an AdmissionReview and gives back the `response` of the one that is replied. */
+export async function callWebhook(server: Server, webhook: JsonRecord, review: JsonRecord): Promise<JsonRecord> {
+  const timeoutSeconds = count(webhook.timeoutSeconds) ?? 10;
+  const config = record(webhook.clientConfig);
+  const shown = shownUrl(config);
+  shown.searchParams.set('timeout', `${timeoutSeconds}s`);
+  try {
+    const target = await targetOf(server, config, shown);
+    const reply: unknown = JSON.parse(
+      await post(target, text(config.caBundle), JSON.stringify(review), timeoutSeconds),
+    );
+    if (at(reply, 'kind') !== 'AdmissionReview') throw new Error('the reply is not an AdmissionReview');
+    const response = record(at(reply, 'response'));
+    if (response.uid !== at(review, 'request', 'uid'))
+      throw new Error('expected response.uid to be that of the request');
+    return response;
+  } catch (error) {
+    throw new WebhookCallError(`failed to call webhook: Post "${shown.href}": ${problemOf(error, shown)}`, {
+      cause: error,
+    });
+  }
+}
+
+function shownUrl(config: JsonRecord): URL {
+  const url = text(config.url);
+  if (url !== undefined) return new URL(url);
+  const { service } = config;
+  const host = `${text(at(service, 'name')) ?? ''}.${text(at(service, 'namespace')) ?? ''}.svc`;
+  const path = text(at(service, 'path')) ?? '/';
+  const shown = new URL(`https://${host}${path.startsWith('/') ? path : `/${path}`}`);
+  // Shown with its port, though 443 is the one that goes without saying.
+  Object.defineProperty(shown, 'href', {
+    get: () => `https://${host}:${count(at(service, 'port')) ?? 443}${shown.pathname}${shown.search}`,
+  });
+  return shown;
+}
+
+/** Where a service is: one of its endpoints, since this process may be where no service address leads. */
+async function targetOf(server: Server, config: JsonRecord, url: URL): Promise<Target> {
+  if (config.service === undefined) return { url, host: url.hostname, port: Number(url.port || 443) };
+  const name = text(at(config.service, 'name')) ?? '';
+  const namespace = text(at(config.service, 'namespace')) ?? '';
+  const port = count(at(config.service, 'port')) ?? 443;
+  const read = async (plural: string) => {
+    const { store } = server.registry.builtin('', 'v1', plural);
+    return await store.storage.get(storageKey(store.layout, { namespace, name }));
+  };
+  const service = await read('services');
+  if (service === undefined) throw new Error(`service "${name}" not found`);
+  const wanted = records(at(service, 'spec', 'ports')).find((each) => each.port === port);
+  if (wanted === undefined) throw new Error(`no service port ${port} found for service "${name}"`);
+  for (const subset of records((await read('endpoints'))?.subsets)) {
+    const address = text(at(records(subset.addresses)[0], 'ip'));
+    const found = records(subset.ports).find((each) => (text(each.name) ?? '') === (text(wanted.name) ?? ''));
+    const number = count(found?.port);
+    if (address !== undefined && number !== undefined) return { url, host: address, port: number };
+  }
+  throw new Error(`no endpoints available for service "${name}"`);
+}
+
+async function post(
+  target: Target,
+  caBundle: string | undefined,
+  body: string,
+  timeoutSeconds: number,
+): Promise<string> {
+  const { request } = await import('node:https');
+  const { url, host, port } = target;
+  return await new Promise((resolve, reject) => {
+    const sent: ClientRequest = request(
+      {
+        host,
+        port,
+        method: 'POST',
+        path: `${url.pathname}${url.search}`,
+        // An address is no name to ask a certificate for.
+        ...(isIpAddress(url.hostname) ? {} : { servername: url.hostname }),
+        headers: {
+          host: url.host,
+          'content-type': 'application/json',
+          accept: 'application/json',
+          'content-length': Buffer.byteLength(body),
+        },
+        ...(caBundle === undefined || caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') }),
+        signal: AbortSignal.timeout(timeoutSeconds * 1000),
+      },
+      (reply) => readReply(reply).then(resolve, reject),
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+async function readReply(reply: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of reply) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    bytes += chunk.length;
+    if (bytes > maxReplyBytes) throw new Error(`the reply is larger than ${maxReplyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  if (reply.statusCode !== 200) throw new Error(`the server answered with status ${reply.statusCode ?? 0}`);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** What went wrong on the wire, in the words of Go's HTTP client where clients read those. */
+function problemOf(error: unknown, url: URL): string {
+  if (!(error instanceof Error)) return String(error);
+  const code = 'code' in error ? error.code : undefined;
+  if (code === 'ECONNREFUSED') return `dial tcp ${url.hostname}:${url.port || 443}: connect: connection refused`;
+  if (error.name === 'AbortError' || error.name === 'TimeoutError') return 'context deadline exceeded';
+  return error.message;
+}

@@ -1,0 +1,117 @@
+import { applyJsonPatch, StatusError } from '@castellan/machinery';
+import {
+  type ApiObject,
+  asApiObject,
+  at,
+  count,
+  isRecord,
+  type JsonRecord,
+  list,
+  record,
+  records,
+  text,
+} from '../json.js';
+import type { AdmissionChange, AdmissionWrite } from '../registry/admission-control.js';
+import type { AdmissionContext } from './admission-plugin.js';
+import { admissionRequest } from './admission-request.js';
+import { conditionsHold } from './conditions.js';
+import { isMatch } from './rule-match.js';
+import { callWebhook, WebhookCallError } from './webhook-call.js';
+
+type Configurations = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations';
+
+/** Sends a change through the mutating webhooks, in the order of their configurations' names. */
+export async function mutateByWebhooks(write: AdmissionChange, context: AdmissionContext): Promise<ApiObject> {
+  const webhooks = await webhooksOf('mutatingwebhookconfigurations', context);
+  let { object } = write;
+  const calledWith = new Map<JsonRecord, ApiObject>();
+  const call = async (webhook: JsonRecord) => {
+    const response = await ask(webhook, { ...write, object }, context);
+    if (response === undefined) return;
+    object = patched(webhook, object, response, write);
+    calledWith.set(webhook, object);
+  };
+  for (const webhook of webhooks) await call(webhook);
+  // Who asks for it hears once more of an object that others have changed since.
+  for (const webhook of webhooks) {
+    const seen = calledWith.get(webhook);
+    if (webhook.reinvocationPolicy === 'IfNeeded' && seen !== undefined && seen !== object) await call(webhook);
+  }
+  return object;
+}
+
+/** Asks the validating webhooks, all at once. */
+export async function validateByWebhooks(write: AdmissionWrite, context: AdmissionContext): Promise<void> {
+  const webhooks = await webhooksOf('validatingwebhookconfigurations', context);
+  await Promise.all(webhooks.map((webhook) => ask(webhook, write, context)));
+}
+
+async function webhooksOf(plural: Configurations, { server }: AdmissionContext): Promise<readonly JsonRecord[]> {
+  const { store } = server.registry.builtin('admissionregistration.k8s.io', 'v1', plural);
+  await store.cache.reach(0);
+  return store.cache.list(store.layout.prefix).flatMap(({ object }) => records(object.webhooks));
+}
+
+/** The webhook's response; undefined where it is not concerned, or could not be asked and may be passed over. */
+async function ask(
+  webhook: JsonRecord,
+  write: AdmissionWrite,
+  context: AdmissionContext,
+): Promise<JsonRecord | undefined> {
+  const { namespaceSelector, objectSelector } = webhook;
+  const match = { rules: records(webhook.rules), excludedRules: [], namespaceSelector, objectSelector };
+  if (!(await isMatch(match, write, context.server))) return undefined;
+  const name = text(webhook.name) ?? '';
+  const request = admissionRequest(write, context);
+  const isIgnorable = webhook.failurePolicy === 'Ignore';
+  if (!(await conditionsHold(records(webhook.matchConditions), request, { name, isIgnorable, write })))
+    return undefined;
+  if (context.isDryRun && !['None', 'NoneOnDryRun'].includes(text(webhook.sideEffects) ?? '')) {
+    throw StatusError.of('BadRequest', `admission webhook ${JSON.stringify(name)} does not support dry run`);
+  }
+  try {
+    const review = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request };
+    const response = await callWebhook(context.server, webhook, review);
+    for (const warning of list(response.warnings)) context.warn(String(warning));
+    if (response.allowed !== true) throw denied(name, record(response.status));
+    return response;
+  } catch (error) {
+    if (!(error instanceof WebhookCallError)) throw error;
+    const problem = `failed calling webhook ${JSON.stringify(name)}: ${error.message}`;
+    context.server.log?.(problem);
+    if (isIgnorable) return undefined;
+    throw StatusError.of('InternalError', `Internal error occurred: ${problem}`, { causes: [{ message: problem }] });
+  }
+}
+
+function patched(webhook: JsonRecord, object: ApiObject, response: JsonRecord, write: AdmissionChange): ApiObject {
+  const patch = text(response.patch);
+  if (patch === undefined) return object;
+  const name = JSON.stringify(text(webhook.name) ?? '');
+  if (response.patchType !== 'JSONPatch') {
+    throw StatusError.of('InternalError', `Internal error occurred: webhook ${name} gave a patch that is no JSONPatch`);
+  }
+  const result = applyJsonPatch(object, JSON.parse(Buffer.from(patch, 'base64').toString('utf8')));
+  if (!isRecord(result)) {
+    throw StatusError.of('InternalError', `Internal error occurred: the patch of webhook ${name} leaves no object`);
+  }
+  const changed = asApiObject(result);
+  return write.definition.strategy.withDefaults?.(changed) ?? changed;
+}
+
+/** The refusal as the webhook words it. Its code is one of a failure, whatever it says. */
+function denied(name: string, status: JsonRecord): StatusError {
+  const by = `admission webhook ${JSON.stringify(name)} denied the request`;
+  const said = text(status.message) || text(status.reason);
+  const code = count(status.code) ?? 0;
+  return new StatusError({
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message: said === undefined ? `${by} without explanation` : `${by}: ${said}`,
+    ...(text(status.reason) === undefined ? {} : { reason: text(status.reason) ?? '' }),
+    ...(isRecord(at(status, 'details')) ? { details: record(status.details) } : {}),
+    code: Math.max(code, 400),
+  });
+}

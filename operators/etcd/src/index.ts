@@ -1,11 +1,6 @@
 export { EtcdRefusedError, EtcdUnreachableError, type Refusal } from './admin/errors.js';
-export {
-  type EtcdAdmin,
-  type EtcdAdminOptions,
-  type EtcdMember,
-  type EtcdMemberState,
-  etcdAdmin,
-} from './admin/etcd-admin.js';
+export { type EtcdAdmin, type EtcdAdminOptions, etcdAdmin } from './admin/etcd-admin.js';
+export type { EtcdMember, EtcdMemberState } from './admin/etcd-member.js';
 export type { JsonPost, PostOptions, PostReply } from './admin/transport.js';
 export { etcdClusterDefinition } from './api/custom-resource-definition.js';
 export {

@@ -1,4 +1,4 @@
-import type { EtcdMember, EtcdMemberState } from './etcd-admin.js';
+import type { EtcdMember, EtcdMemberState } from './etcd-member.js';
 
 type Document = Readonly<Record<string, unknown>>;
 

@@ -51,7 +51,7 @@ export function isUp(slot: Slot): boolean {
   return slot.hasData && (slot.pod === 'running' || slot.pod === 'terminating');
 }
 
-export function votersOf(state: EtcdState): readonly Slot[] {
+function votersOf(state: EtcdState): readonly Slot[] {
   return state.slots.filter((slot) => slot.member === 'voter');
 }
 

@@ -51,32 +51,56 @@ const keyedLists: ReadonlyMap<string, readonly ListKey[]> = new Map(
 
 function parseKey(text: string): ListKey {
   const [name = '', preset] = text.split('=');
-  return preset === undefined ? { name } : { name, default: preset };
+  // A key that must be there is Go's zero value until validation says so.
+  return { name, default: preset ?? (/port$/i.test(name) ? 0 : '') };
 }
 
 const setLists: ReadonlySet<string> = new Set(['metadata.finalizers', 'spec.podCIDRs', 'endpoints.addresses']);
 
-/** Objects of built-in kinds that are one value: by field, whatever holds it. Mostly references and selectors. */
+/**
+ * Objects of built-in kinds that are one value: by field, or by parent and field where the name is used for others, too.
+ * Mostly references and selectors.
+ */
 const atomicObjects: ReadonlySet<string> = new Set([
+  '.target',
+  'backend.resource',
+  'claimRef',
   'configMapKeyRef',
+  'controllerExpandSecretRef',
+  'controllerPublishSecretRef',
+  'dataSource',
+  'defaultBackend.resource',
   'fieldRef',
+  'fileKeyRef',
   'imagePullSecrets',
   'involvedObject',
   'labelSelector',
+  'matchConstraints',
+  'matchResources',
   'namespaceSelector',
+  'nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution',
+  'nodeExpandSecretRef',
+  'nodePublishSecretRef',
   'nodeSelector',
+  'nodeStageSecretRef',
+  'nodeTopology',
   'objectSelector',
   'ownerReferences',
+  'paramKind',
+  'paramRef',
   'podSelector',
+  'preference',
   'regarding',
   'related',
+  'required',
   'resourceFieldRef',
   'roleRef',
-  'scaleTargetRef',
+  'scopeSelector',
   'secretKeyRef',
   'secretRef',
   'secrets',
   'selector',
+  'service.port',
   'targetRef',
 ]);
 
@@ -94,7 +118,7 @@ class BuiltInPlace implements FieldTypes {
   }
 
   get isAtomicObject(): boolean {
-    return atomicObjects.has(this.#field);
+    return atomicObjects.has(this.#field) || atomicObjects.has(`${this.#parent}.${this.#field}`);
   }
 
   get list(): FieldTypes['list'] {

@@ -31,7 +31,21 @@ export function withOwners(
 ): ApiObject {
   if (context.writer.operation === 'Apply') return next;
   const before = current ?? (definition.isCustom ? undefined : zeroObject(next, definition.kind));
-  return asApiObject(trackUpdate(before, next, managerOptions(definition, next, subresource, context)));
+  const tracked = asApiObject(trackUpdate(before, next, managerOptions(definition, next, subresource, context)));
+  return subresource === 'scale' ? withScaleOwner(definition, tracked) : tracked;
+}
+
+/**
+ * Upstream carries owners from a Scale over to its object without their times, and for built-in kinds not at all: there
+ * the number of replicas has no owner once it has been scaled.
+ */
+function withScaleOwner({ isCustom }: ResourceDefinition, object: ApiObject): ApiObject {
+  const owners = list(object.metadata.managedFields).map(record);
+  const managedFields = owners.flatMap((entry) => {
+    if (entry.subresource !== 'scale') return [entry];
+    return isCustom ? [without(entry, 'time')] : [];
+  });
+  return { ...object, metadata: { ...object.metadata, managedFields } };
 }
 
 /** Server-side apply of `applied` to `current`, which is `undefined` where the apply creates the object. */

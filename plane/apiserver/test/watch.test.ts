@@ -145,7 +145,7 @@ test('a watch of tables carries the columns once', async () => {
     events[0].object.columnDefinitions.map(({ name }: { name: string }) => name),
     ['Name', 'Data', 'Age'],
   );
-  assert.deepEqual(events[1].object.columnDefinitions, []);
+  assert.deepEqual(events[1].object.columnDefinitions, null);
 });
 
 test('A5 one watcher that takes nothing holds up neither writers nor other watchers', async () => {

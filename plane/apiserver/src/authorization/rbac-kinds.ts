@@ -1,3 +1,4 @@
+import { roleBindingColumns, roleColumns } from '../printers/rbac-columns.js';
 import { define } from '../registry/define.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import {
@@ -17,6 +18,7 @@ export const rbacKinds: readonly ResourceDefinition[] = [
     plural: 'clusterrolebindings',
     isNamespaced: false,
     strategy: clusterRoleBindingStrategy,
+    columns: roleBindingColumns,
   }),
   define({
     group: rbacGroup,
@@ -25,6 +27,7 @@ export const rbacKinds: readonly ResourceDefinition[] = [
     plural: 'clusterroles',
     isNamespaced: false,
     strategy: clusterRoleStrategy,
+    columns: roleColumns,
   }),
   define({
     group: rbacGroup,
@@ -33,6 +36,7 @@ export const rbacKinds: readonly ResourceDefinition[] = [
     plural: 'rolebindings',
     isNamespaced: true,
     strategy: roleBindingStrategy,
+    columns: roleBindingColumns,
   }),
   define({
     group: rbacGroup,
@@ -41,5 +45,6 @@ export const rbacKinds: readonly ResourceDefinition[] = [
     plural: 'roles',
     isNamespaced: true,
     strategy: roleStrategy,
+    columns: roleColumns,
   }),
 ];

@@ -2,6 +2,7 @@ import type { ApiObject } from '../json.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import type { RenderOptions } from '../request/render.js';
 import type { Column } from './column.js';
+import { columnDescriptions } from './column-descriptions.gen.js';
 import { partialMetadata } from './partial-metadata.js';
 
 export interface TableOptions extends RenderOptions {
@@ -18,7 +19,7 @@ export function tableOf(definition: ResourceDefinition, objects: readonly ApiObj
     kind: 'Table',
     apiVersion: `meta.k8s.io/${version}`,
     metadata,
-    columnDefinitions: withoutColumns ? [] : definition.columns.map(columnDefinition),
+    columnDefinitions: withoutColumns ? null : definition.columns.map((column) => columnDefinition(definition, column)),
     rows: objects.map((object) => ({
       cells: definition.columns.map((column) => column.cell(object, nowMs)),
       object: rowObject(object, includeObject, version),
@@ -31,6 +32,14 @@ function rowObject(object: ApiObject, include: string, version: string): unknown
   return include === 'Object' ? object : partialMetadata(object, version);
 }
 
-function columnDefinition({ name, type, format, description, priority }: Column) {
-  return { name, type, format, description, priority };
+function columnDefinition(resource: ResourceDefinition, { name, type, format, description, priority }: Column) {
+  const described = resource.isCustom && description !== '' ? description : describe(resource, name);
+  return { name, type, format, description: described ?? description, priority };
+}
+
+/** What the API reference says of the column; of custom resources only what every object has is known. */
+function describe({ isCustom, plural }: ResourceDefinition, column: string): string | undefined {
+  const own = !isCustom && Object.hasOwn(columnDescriptions, plural) ? columnDescriptions[plural] : undefined;
+  const known = own !== undefined && Object.hasOwn(own, column) ? own : columnDescriptions[''];
+  return known !== undefined && Object.hasOwn(known, column) ? known[column] : undefined;
 }

@@ -2,6 +2,7 @@ import { rbacKinds } from '../authorization/rbac-kinds.js';
 import { columnsOf } from '../printers/built-in-columns.js';
 import { endpointSliceStrategy, endpointsStrategy } from '../strategies/endpoints.js';
 import { eventConversion } from '../strategies/event.js';
+import { leaseStrategy } from '../strategies/lease.js';
 import { clusterKinds } from './cluster-kinds.js';
 import { define, statusSubresource } from './define.js';
 import type { ResourceDefinition } from './resource.js';
@@ -194,6 +195,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       plural: 'leases',
       isNamespaced: true,
       createsOnUpdate: true,
+      strategy: leaseStrategy,
       columns: columnsOf.leases,
     }),
     define({

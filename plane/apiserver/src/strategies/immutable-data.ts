@@ -1,13 +1,16 @@
 import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, record } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
+import { configMapErrors, secretErrors } from './config-data.js';
 
 export const configMapStrategy: Strategy = {
+  validate: configMapErrors,
   validateUpdate: (object, current) => immutableErrors(object, current, ['data', 'binaryData']),
 };
 
 export const secretStrategy: Strategy = {
   withDefaults: (secret) => withStringData({ type: 'Opaque', ...secret }),
+  validate: secretErrors,
   validateUpdate: (object, current) => [
     ...(object.type === current.type ? [] : [fieldError.invalid('type', object.type, 'field is immutable')]),
     ...immutableErrors(object, current, ['data']),

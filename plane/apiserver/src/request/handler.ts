@@ -18,6 +18,7 @@ import { servePath } from './paths.js';
 import { Reply, statusOf } from './reply.js';
 import { parseRequestInfo, type RequestInfo } from './request-info.js';
 import { serveResource } from './resource-handler.js';
+import { storageFailure } from './storage-failure.js';
 
 /** What the request chain works with. */
 export interface Server {
@@ -57,7 +58,9 @@ export async function handle(server: Server, received: ApiRequest, writer: Respo
     await (info.type === 'path' ? servePath(server, exchange, info.path) : serveResource(server, exchange, info));
   } catch (error) {
     const status = statusOf(error);
-    if (!(error instanceof StatusError)) {
+    if (storageFailure(error) !== undefined)
+      server.log?.(`${request.method} ${request.path} failed: ${status.message}`);
+    else if (!(error instanceof StatusError)) {
       server.log?.(
         `${request.method} ${request.path} failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
       );

@@ -11,7 +11,7 @@ export async function servePath(server: Server, exchange: Exchange, path: string
   const { request, reply } = exchange;
   if (request.method !== 'GET' && request.method !== 'HEAD') throw methodNotAllowed();
   if (healthPaths.some((root) => path === root || path.startsWith(`${root}/`))) {
-    serveHealth(server, exchange, path);
+    await serveHealth(server, exchange, path);
     return;
   }
   if (path === '/version') {

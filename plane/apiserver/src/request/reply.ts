@@ -1,6 +1,7 @@
 import { type Status, StatusError } from '@castellan/machinery';
 import type { ResponseWriter } from '../server/http.js';
 import { plainJson, type Representation } from './negotiation.js';
+import { storageFailure } from './storage-failure.js';
 
 /** Smaller replies are not worth the work. */
 const gzipFromBytes = 128 * 1024;
@@ -90,6 +91,8 @@ export class Reply {
 /** Any failure as the Status that clients are sent. Texts of bugs stay in the log. */
 export function statusOf(error: unknown): Status {
   if (error instanceof StatusError) return error.status;
+  const failure = storageFailure(error);
+  if (failure !== undefined) return failure.status;
   const message = error instanceof Error ? error.message : String(error);
   return StatusError.of('InternalError', `Internal error occurred: ${message}`, {
     causes: [{ message }],

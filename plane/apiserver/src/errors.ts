@@ -48,6 +48,11 @@ export function unsupportedBody(supported: readonly string[]): StatusError {
   );
 }
 
+/** 500 with a text alone: what upstream answers where it has no reason to name. */
+export function internalError(message: string): StatusError {
+  return new StatusError({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', message, code: 500 });
+}
+
 export function badRequest(message: string): StatusError {
   return StatusError.of('BadRequest', message);
 }

@@ -1,6 +1,6 @@
 // Walk 2/10: an applied object is created or updated here: defaulted, validated, then stored (storage/object-storage.ts).
 import { type FieldError, fieldError, invalidError } from '@castellan/machinery';
-import { alreadyExists, badRequest, conflict, notFound, objectWasModified } from '../errors.js';
+import { alreadyExists, badRequest, conflict, internalError, notFound, objectWasModified } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { without } from '../json.js';
 import { withRevision } from '../storage/codec.js';
@@ -70,6 +70,9 @@ async function createOnce(
     ...validateMetadata(definition, admitted),
     ...((await strategy.validate?.(admitted)) ?? []),
   ]);
+  if (context.writer.operation === 'Update' && /^0*[1-9]\d*$/.test(sent.metadata.resourceVersion ?? '')) {
+    throw internalError('resourceVersion should not be set on objects to be created');
+  }
   const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
   // Asked first, so that a name that is taken costs no service address; the write below decides.
   const isTaken = (await store.storage.get(key)) !== undefined;
@@ -139,22 +142,29 @@ async function createInstead(resource: Resource, request: UpdateRequest, tools: 
 }
 
 function assertSameVersion(
-  { definition }: Resource,
+  { definition, store }: Resource,
   request: UpdateRequest,
   sent: ApiObject,
   current: ApiObject,
 ): void {
   const { uid, resourceVersion, name } = sent.metadata;
+  const { namespace } = request;
+  const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name: request.name });
   if (name !== undefined && name !== '' && name !== request.name) {
     throw badRequest(`the name of the object (${name}) does not match the name on the URL (${request.name})`);
   }
   assertNamespace(sent, request.namespace);
   // A patch of another uid is told below that the field is immutable.
   if (request.isReplacement && uid !== undefined && uid !== '' && uid !== current.metadata.uid) {
-    const problem = `Precondition failed: UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`;
+    const uids = `UID in precondition: ${uid}, UID in object meta: ${current.metadata.uid ?? ''}`;
+    const place = `Code: 4, Key: ${key}, ResourceVersion: 0`;
+    const problem = `StorageError: invalid object, ${place}, AdditionalErrorMsg: Precondition failed: ${uids}`;
     throw conflict(definition, request.name, problem);
   }
   if (resourceVersion !== undefined && resourceVersion !== '' && resourceVersion !== '0') {
+    if (!/^\d+$/.test(resourceVersion)) {
+      throw internalError(`strconv.ParseUint: parsing ${JSON.stringify(resourceVersion)}: invalid syntax`);
+    }
     if (resourceVersion !== current.metadata.resourceVersion) {
       throw conflict(definition, request.name, objectWasModified);
     }

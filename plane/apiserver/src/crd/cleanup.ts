@@ -1,8 +1,8 @@
-import type { ApiObject } from '../json.js';
+import { type ApiObject, record, records } from '../json.js';
 import { deleteObject } from '../registry/delete.js';
 import type { Resource } from '../registry/resource.js';
 import type { WriteContext } from '../registry/strategy.js';
-import { cleanupFinalizer } from './crd-strategy.js';
+import { cleanupFinalizer, withEstablishment } from './crd-strategy.js';
 import type { CustomResources } from './custom-resources.js';
 
 /**
@@ -56,11 +56,28 @@ export class DefinitionCleanup {
     const resource = await this.custom.anyVersion(name);
     if (resource !== undefined) await this.removeObjects(resource);
     const { store } = this.crds;
+    const gone = await store.storage.get(store.layout.prefix + name);
     await store.storage.guaranteedUpdate(store.layout.prefix + name, (crd) => {
       const finalizers = (crd.metadata.finalizers ?? []).filter((finalizer) => finalizer !== cleanupFinalizer);
       const object: ApiObject = { ...crd, metadata: { ...crd.metadata, finalizers } };
       return finalizers.length === 0 ? { type: 'delete', object } : { type: 'put', object };
     });
+    if (gone !== undefined) await this.passNamesOn(gone);
+  }
+
+  /** Names that nobody has any more go to who has waited for them. */
+  private async passNamesOn(gone: ApiObject): Promise<void> {
+    const { store } = this.crds;
+    for (const { metadata, status } of await this.custom.neighbours(gone)) {
+      const isWaiting = records(record(status).conditions).some(
+        (condition) => condition.type === 'NamesAccepted' && condition.status === 'False',
+      );
+      if (!isWaiting) continue;
+      await store.storage.guaranteedUpdate(store.layout.prefix + (metadata.name ?? ''), async (crd) => ({
+        type: 'put',
+        object: withEstablishment(crd, await this.custom.neighbours(crd), this.context),
+      }));
+    }
   }
 
   private async removeObjects(resource: Resource): Promise<void> {

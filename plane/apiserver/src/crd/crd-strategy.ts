@@ -1,12 +1,25 @@
 import { type ApiObject, at, type JsonRecord, list, record, records, text, withAt } from '../json.js';
 import { type Strategy, timestamp, type WriteContext } from '../registry/strategy.js';
+import { decideNames } from './accepted-names.js';
 import { validateDefinition, validateDefinitionUpdate } from './crd-validation.js';
 
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
-/** `onMarked` is called with the name of each definition that is to go once its objects are gone. */
-export function customResourceDefinitionStrategy(onMarked: (name: string) => void): Strategy {
-  return { ...strategy, afterMarked: ({ metadata }) => onMarked(metadata.name ?? '') };
+export interface DefinitionHooks {
+  /** Called with the name of each definition that is to go once its objects are gone. */
+  onMarked(name: string): void;
+  /** The other definitions of a definition's group. */
+  neighbours(crd: ApiObject): Promise<readonly ApiObject[]>;
+}
+
+export function customResourceDefinitionStrategy({ onMarked, neighbours }: DefinitionHooks): Strategy {
+  return {
+    ...strategy,
+    prepareForCreate: async (object, context) =>
+      withEstablishment({ ...object, status: {} }, await neighbours(object), context),
+    prepareForUpdate: async (object, _current, context) => withEstablishment(object, await neighbours(object), context),
+    afterMarked: ({ metadata }) => onMarked(metadata.name ?? ''),
+  };
 }
 
 const strategy: Strategy = {
@@ -21,10 +34,6 @@ const strategy: Strategy = {
     };
     return { ...object, spec: defaulted };
   },
-
-  prepareForCreate: (object, context) => withEstablishment({ ...object, status: {} }, context),
-
-  prepareForUpdate: (object, _current, context) => withEstablishment(object, context),
 
   validate: validateDefinition,
 
@@ -43,24 +52,31 @@ const strategy: Strategy = {
 
 const terminatingText = 'CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon';
 
-/** One server, no peers to wait for: names are accepted and the resource is established in the same write. */
-function withEstablishment(object: ApiObject, context: WriteContext): ApiObject {
+/** No peers to wait for: names are accepted and the resource is established in the same write. */
+export function withEstablishment(
+  object: ApiObject,
+  neighbours: readonly ApiObject[],
+  context: Pick<WriteContext, 'world'>,
+): ApiObject {
   const status = record(object.status);
   const stored = list(status.storedVersions);
   const storageVersion = storageVersionOf(object);
+  const names = decideNames(object, neighbours);
   const withNames = {
     ...status,
-    acceptedNames: at(object, 'spec', 'names'),
+    acceptedNames: names.acceptedNames,
     storedVersions: stored.includes(storageVersion) ? stored : [...stored, storageVersion],
   };
-  const accepted = condition('NamesAccepted', 'True', 'NoConflicts', 'no conflicts found', context);
-  const established = condition(
-    'Established',
-    'True',
-    'InitialNamesAccepted',
-    'the initial names have been accepted',
-    context,
+  const verdict = names.areAllAccepted ? 'True' : 'False';
+  const accepted = condition('NamesAccepted', verdict, names.reason, names.message, context);
+  // Once established it stays so: its objects are there.
+  const wasEstablished = records(status.conditions).some(
+    (each) => each.type === 'Established' && each.status === 'True',
   );
+  const established =
+    names.areAllAccepted || wasEstablished
+      ? condition('Established', 'True', 'InitialNamesAccepted', 'the initial names have been accepted', context)
+      : condition('Established', 'False', 'NotAccepted', 'not all names are accepted', context);
   return { ...object, status: withCondition(withCondition(withNames, accepted), established) };
 }
 
@@ -69,7 +85,13 @@ function storageVersionOf(crd: ApiObject): string {
   return text(version?.name) ?? '';
 }
 
-function condition(type: string, status: string, reason: string, message: string, { world }: WriteContext): JsonRecord {
+function condition(
+  type: string,
+  status: string,
+  reason: string,
+  message: string,
+  { world }: Pick<WriteContext, 'world'>,
+): JsonRecord {
   return { type, status, lastTransitionTime: timestamp(world), reason, message };
 }
 

@@ -2,9 +2,10 @@ import { checkStructural, deepEqual, type FieldError, fieldError, loadEnginesFor
 import { type ApiObject, at, list, record, records, text } from '../json.js';
 import { servedVersions } from './custom-resources.js';
 import { isSchema } from './custom-strategy.js';
+import { approvalErrors, nameErrors } from './definition-names.js';
 
 /** The rules of a CustomResourceDefinition, in kube-apiserver's words. */
-export async function validateDefinition(crd: ApiObject): Promise<readonly FieldError[]> {
+export async function validateDefinition(crd: ApiObject, current?: ApiObject): Promise<readonly FieldError[]> {
   for (const version of records(at(crd, 'spec', 'versions'))) {
     const schema = at(version, 'schema', 'openAPIV3Schema');
     if (isSchema(schema)) await loadEnginesFor(schema);
@@ -13,7 +14,8 @@ export async function validateDefinition(crd: ApiObject): Promise<readonly Field
   const names = record(spec.names);
   const name = crd.metadata.name ?? '';
   const errors: FieldError[] = [];
-  if (name !== `${text(names.plural)}.${text(spec.group)}`) {
+  // What the name is made of cannot change later: that is said of the field itself.
+  if (current === undefined && name !== `${text(names.plural)}.${text(spec.group)}`) {
     errors.push(fieldError.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
   }
   if (isMissing(spec.group)) errors.push(fieldError.required('spec.group'));
@@ -22,6 +24,8 @@ export async function validateDefinition(crd: ApiObject): Promise<readonly Field
   if (!isMissing(names.kind) && names.kind === names.listKind) {
     errors.push(fieldError.invalid('spec.names.listKind', names.listKind, 'kind and listKind may not be the same'));
   }
+  errors.push(...nameErrors(names));
+  if (current === undefined) errors.push(...approvalErrors(crd));
   const scope = text(spec.scope) ?? '';
   if (scope === '') errors.push(fieldError.required('spec.scope'));
   else if (!scopes.includes(scope)) errors.push(fieldError.notSupported('spec.scope', scope, scopes));

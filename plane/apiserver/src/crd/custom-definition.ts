@@ -26,6 +26,8 @@ export function customDefinition(crd: ApiObject, version: string): ResourceDefin
   const group = text(spec.group) ?? '';
   const schema = at(versionSpec, 'schema', 'openAPIV3Schema');
   const apiVersion = `${group}/${version}`;
+  const storageVersion = text(records(spec.versions).find(({ storage }) => storage === true)?.name);
+  const storedAs = `${group}/${storageVersion ?? version}`;
   const columns = records(versionSpec.additionalPrinterColumns);
   const { strategy, prune, withDefaults } = customStrategy(schema);
   // Every reader of a cached object asks for the same view of it.
@@ -53,6 +55,8 @@ export function customDefinition(crd: ApiObject, version: string): ResourceDefin
     schema,
     schemaRevision: `${crd.metadata.uid}/${crd.metadata.generation}`,
     ...scaleOf(versionSpec),
+    // A write in any version stores the storage version: to rewrite objects is to migrate them.
+    toStorage: (object) => (object.apiVersion === storedAs ? object : { ...object, apiVersion: storedAs }),
     fromStorage: (stored) => {
       const known = views.get(stored);
       if (known !== undefined) return known;

@@ -65,6 +65,15 @@ export class CustomResources {
     return definitions;
   }
 
+  /** The other definitions of a definition's group. */
+  async neighbours(crd: ApiObject): Promise<readonly ApiObject[]> {
+    const { cache, layout } = this.crds.store;
+    await cache.fresh();
+    const group = at(crd, 'spec', 'group');
+    const objects = cache.list(layout.prefix).map(({ object }) => object);
+    return objects.filter((other) => at(other, 'spec', 'group') === group && other.metadata.name !== crd.metadata.name);
+  }
+
   close(): void {
     for (const name of [...this.served.keys()]) this.forget(name);
   }

@@ -30,6 +30,10 @@ export class Registry {
     return this.builtIn.get(keyOf(type)) ?? (await this.custom?.find(type));
   }
 
+  isBuiltInGroup(group: string): boolean {
+    return [...this.builtIn.values()].some(({ definition }) => definition.group === group);
+  }
+
   /** A built-in resource that is always there. */
   builtin(group: string, version: string, plural: string): Resource {
     const resource = this.builtIn.get(keyOf({ group, version, plural }));

@@ -124,7 +124,7 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
   if (tools.context.isDryRun) {
     const stored = await store.storage.get(key);
     if (stored === undefined) return createInstead(resource, request, tools);
-    return { object: (await change(stored)).object, isCreated: false };
+    return { object: present(definition, (await change(stored)).object), isCreated: false };
   }
   const result = await store.storage.guaranteedUpdate(key, change);
   if (result === undefined) return createInstead(resource, request, tools);

@@ -1,7 +1,8 @@
 import { serveDiscovery } from '../discovery/serve.js';
-import { methodNotAllowed } from '../errors.js';
+import { methodNotAllowed, unknownResource } from '../errors.js';
 import type { Exchange, Server } from './handler.js';
 import { serveHealth } from './health.js';
+import type { Reply } from './reply.js';
 import { versionInfo } from './version.js';
 
 const healthPaths = ['/healthz', '/livez', '/readyz'];
@@ -19,5 +20,15 @@ export async function servePath(server: Server, exchange: Exchange, path: string
     return;
   }
   if (await serveDiscovery(server, exchange, path)) return;
+  // A version that a known group does not have is a resource that was not found; anything else is no path at all.
+  const version = /^\/(?:api|apis\/([^/]+))\/[^/]+$/.exec(path);
+  if (version !== null && server.registry.isBuiltInGroup(version[1] ?? '')) {
+    throw unknownResource();
+  }
+  noSuchPath(reply);
+}
+
+/** What nobody serves: in plain text, as upstream answers what it routes nowhere. */
+export function noSuchPath(reply: Reply): void {
   reply.text(404, '404 page not found\n', 'text/plain; charset=utf-8');
 }

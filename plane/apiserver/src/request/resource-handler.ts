@@ -17,6 +17,7 @@ import type { Exchange, Server } from './handler.js';
 import { assertListOptions } from './list-options.js';
 import { negotiate, type Representation } from './negotiation.js';
 import { readPatch } from './patch.js';
+import { noSuchPath } from './paths.js';
 import { type RenderOptions, renderList, renderObject } from './render.js';
 import type { RequestInfo } from './request-info.js';
 import { serveReview } from './reviews.js';
@@ -38,10 +39,16 @@ export interface ResourceExchange extends Exchange {
 export async function serveResource(server: Server, exchange: Exchange, info: ResourceInfo): Promise<void> {
   if (await serveReview(server, exchange, info)) return;
   const resource = await server.registry.find(info);
-  if (resource === undefined) throw unknownResource();
+  if (resource === undefined) {
+    if (server.registry.isBuiltInGroup(info.group)) throw unknownResource();
+    return noSuchPath(exchange.reply);
+  }
   const { definition } = resource;
   if (info.subresource !== '' && !hasSubresource(definition, info.subresource)) throw unknownResource();
-  if (!definition.isNamespaced && info.namespace !== undefined) throw unknownResource();
+  if (!definition.isNamespaced && info.namespace !== undefined) {
+    if (!definition.isCustom) throw unknownResource();
+    return noSuchPath(exchange.reply);
+  }
   const isWatch = verbOf(exchange.request, info) === 'watch';
   const representation: Representation = negotiate(exchange.request.headers.accept, isWatch);
   const full: ResourceExchange = {

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import { waitFor } from '@castellan/world';
+import { type ServerUnderTest, startServer } from './server-under-test.js';
+
+let server: ServerUnderTest;
+before(async () => {
+  server = await startServer();
+});
+after(() => server.stop());
+
+const definitions = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
+const anything = {
+  type: 'object',
+  properties: { spec: { type: 'object', 'x-kubernetes-preserve-unknown-fields': true } },
+};
+
+/** A definition of `plural` in a group of the test's own. */
+function definition(plural: string, group: string, changes: { names?: object; versions?: readonly object[] } = {}) {
+  return {
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
+    metadata: { name: `${plural}.${group}` },
+    spec: {
+      group,
+      scope: 'Namespaced',
+      names: { plural, kind: 'Widget', ...changes.names },
+      versions: changes.versions ?? [version('v1', { storage: true })],
+    },
+  };
+}
+
+function version(name: string, { storage = false, schema = anything as object } = {}) {
+  return { name, served: true, storage, schema: { openAPIV3Schema: schema } };
+}
+
+const conditionOf = (crd: { status: { conditions: { type: string }[] } }, type: string) =>
+  crd.status.conditions.find((condition) => condition.type === type);
+
+test('a resource is served as soon as its definition is accepted', async () => {
+  const created = await server.send('POST', definitions, definition('widgets', 'soon.example.com'));
+  assert.equal(created.status, 201);
+  const first = await server.send('POST', '/apis/soon.example.com/v1/namespaces/default/widgets', {
+    apiVersion: 'soon.example.com/v1',
+    kind: 'Widget',
+    metadata: { name: 'a' },
+  });
+  assert.equal(first.status, 201);
+});
+
+test('of two definitions with one kind the later is not served until the first is gone', async () => {
+  const group = 'clash.example.com';
+  await server.send('POST', definitions, definition('widgets', group));
+  const { json } = await server.send('POST', definitions, definition('gizmos', group));
+  const accepted = conditionOf(json, 'NamesAccepted');
+  assert.deepEqual(
+    { ...accepted, lastTransitionTime: '' },
+    {
+      type: 'NamesAccepted',
+      status: 'False',
+      lastTransitionTime: '',
+      reason: 'ListKindConflict',
+      message: '"WidgetList" is already in use',
+    },
+  );
+  assert.deepEqual(
+    { ...conditionOf(json, 'Established'), lastTransitionTime: '' },
+    {
+      type: 'Established',
+      status: 'False',
+      lastTransitionTime: '',
+      reason: 'NotAccepted',
+      message: 'not all names are accepted',
+    },
+  );
+  const unserved = await server.send('GET', `/apis/${group}/v1/gizmos`);
+  assert.deepEqual([unserved.status, unserved.text], [404, '404 page not found\n']);
+  await server.send('DELETE', `${definitions}/widgets.${group}`);
+  await waitFor(server.world, async () => (await server.send('GET', `/apis/${group}/v1/gizmos`)).status === 200, {
+    what: 'the definition that waited to be served',
+    deadlineMs: 10_000,
+  });
+});
+
+test('a group of Kubernetes asks for approval', async () => {
+  const { status, json } = await server.send('POST', definitions, definition('widgets', 'x.k8s.io'));
+  assert.equal(status, 422);
+  assert.equal(
+    json.details.causes[0].message,
+    'Required value: protected groups must have approval annotation "api-approved.kubernetes.io", see https://github.com/kubernetes/enhancements/pull/1111',
+  );
+  const approved = definition('widgets', 'x.k8s.io');
+  const metadata = { ...approved.metadata, annotations: { 'api-approved.kubernetes.io': 'unapproved, a test' } };
+  assert.equal((await server.send('POST', definitions, { ...approved, metadata })).status, 201);
+});
+
+test('an object that is written again is stored in the storage version of the day', async () => {
+  const group = 'moved.example.com';
+  await server.send('POST', definitions, definition('widgets', group));
+  const path = `/apis/${group}/v1/namespaces/default/widgets`;
+  await server.send('POST', path, { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' } });
+  const { json: crd } = await server.send('GET', `${definitions}/widgets.${group}`);
+  const versions = [version('v1'), version('v2', { storage: true })];
+  const changed = await server.send('PUT', `${definitions}/widgets.${group}`, {
+    ...crd,
+    spec: { ...crd.spec, versions },
+  });
+  assert.deepEqual(changed.json.status.storedVersions, ['v1', 'v2']);
+  const { json: before } = await server.send('GET', `${path}/a`);
+  const { json: rewritten } = await server.send('PUT', `${path}/a`, before);
+  assert.equal(rewritten.apiVersion, `${group}/v1`);
+  assert.notEqual(rewritten.metadata.resourceVersion, before.metadata.resourceVersion);
+  const { json: again } = await server.send('PUT', `${path}/a`, rewritten);
+  assert.equal(again.metadata.resourceVersion, rewritten.metadata.resourceVersion);
+  const { json: inOther } = await server.send('GET', `/apis/${group}/v2/namespaces/default/widgets/a`);
+  assert.equal(inOther.apiVersion, `${group}/v2`);
+});
+
+test('objects are held to the rules in CEL of their definition', async () => {
+  const group = 'ruled.example.com';
+  const spec = {
+    type: 'object',
+    properties: { a: { type: 'integer' }, name: { type: 'string', pattern: '^(a+)+$' } },
+    'x-kubernetes-validations': [{ rule: 'self.a >= oldSelf.a', message: 'a may only grow' }, { rule: 'self.a < 9' }],
+  };
+  const schema = { type: 'object', properties: { spec } };
+  const versions = [version('v1', { storage: true, schema })];
+  assert.equal((await server.send('POST', definitions, definition('widgets', group, { versions }))).status, 201);
+  const path = `/apis/${group}/v1/namespaces/default/widgets`;
+  const widget = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec: { a: 5 } };
+  const refused = await server.send('POST', path, { ...widget, spec: { a: 9, name: `${'a'.repeat(5000)}!` } });
+  assert.match(refused.json.message, /spec: Invalid value: failed rule: self\.a < 9/);
+  assert.equal((await server.send('POST', path, widget)).status, 201);
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const shrunk = await server.send('PATCH', `${path}/a`, { spec: { a: 4 } }, merge);
+  assert.equal(shrunk.json.message, `Widget.${group} "a" is invalid: spec: Invalid value: a may only grow`);
+});

@@ -74,3 +74,37 @@ test('an address that a killed server held for a service that was never written 
   assert.equal(await restarted.holdAny('default/one-more', isThere), held[3]);
   await keyspace.close();
 });
+
+test('what only the old type of a service had goes with the type', async () => {
+  const api = await startServer();
+  const spec = { ports: [{ port: 80 }], type: 'NodePort' };
+  const created = await api.send('POST', services, { metadata: { name: 'outward' }, spec });
+  assert.equal(created.json.spec.externalTrafficPolicy, 'Cluster', created.text);
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const inward = await api.send('PATCH', `${services}/outward`, { spec: { type: 'ClusterIP' } }, merge);
+  assert.equal(inward.status, 200, inward.text);
+  assert.equal('externalTrafficPolicy' in inward.json.spec, false);
+  const named = await api.send('PATCH', `${services}/outward`, { spec: { externalTrafficPolicy: 'Local' } }, merge);
+  assert.match(named.json.message, /may only be set for externally-accessible services/);
+  await api.stop();
+});
+
+test('an event in core/v1 is of its own namespace, and has what Go writes without a value', async () => {
+  const api = await startServer();
+  const events = '/api/v1/namespaces/default/events';
+  const event = (name: string, namespace: string) => ({
+    metadata: { name },
+    involvedObject: { kind: 'Pod', name: 'x', namespace },
+    reason: 'Why',
+  });
+  const created = await api.send('POST', events, event('a', 'default'));
+  assert.equal(created.status, 201, created.text);
+  assert.equal(created.json.eventTime, null);
+  assert.deepEqual(created.json.source, {});
+  const refused = await api.send('POST', events, event('b', 'other'));
+  assert.match(
+    refused.json.message,
+    /involvedObject.namespace: Invalid value: "other": does not match event.namespace/,
+  );
+  await api.stop();
+});

@@ -1,7 +1,7 @@
 import { rbacKinds } from '../authorization/rbac-kinds.js';
 import { columnsOf } from '../printers/built-in-columns.js';
 import { endpointSliceStrategy, endpointsStrategy } from '../strategies/endpoints.js';
-import { eventConversion } from '../strategies/event.js';
+import { coreEventStrategy, eventConversion, eventStrategy } from '../strategies/event.js';
 import { leaseStrategy } from '../strategies/lease.js';
 import { clusterKinds } from './cluster-kinds.js';
 import { define, statusSubresource } from './define.js';
@@ -152,6 +152,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       createsOnUpdate: true,
       timeToLiveSeconds: eventTtlSeconds,
       fieldLabels: eventLabels,
+      strategy: coreEventStrategy,
       columns: columnsOf.events,
     }),
     define({
@@ -185,6 +186,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       createsOnUpdate: true,
       timeToLiveSeconds: eventTtlSeconds,
       fieldLabels: eventLabels,
+      strategy: eventStrategy,
       columns: columnsOf.events,
       ...eventConversion,
     }),

@@ -94,6 +94,18 @@ export const clusterKinds: readonly ResourceDefinition[] = [
     strategy: storageClassStrategy,
     columns: clusterColumns.storageclasses,
   }),
+  define({ ...storage, kind: 'CSIDriver', plural: 'csidrivers', returnsDeleted: true }),
+  define({ ...storage, kind: 'CSINode', plural: 'csinodes', returnsDeleted: true }),
+  define({ ...storage, kind: 'CSIStorageCapacity', plural: 'csistoragecapacities', isNamespaced: true }),
+  define({
+    ...storage,
+    kind: 'VolumeAttachment',
+    plural: 'volumeattachments',
+    subresources: [statusSubresource('VolumeAttachment')],
+    returnsDeleted: true,
+  }),
+  define({ ...storage, kind: 'VolumeAttributesClass', plural: 'volumeattributesclasses', shortNames: ['vac'] }),
+  define({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', isNamespaced: false }),
   define({
     group: 'scheduling.k8s.io',
     version: 'v1',

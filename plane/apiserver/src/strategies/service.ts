@@ -1,12 +1,23 @@
-import { dns1035LabelErrors, type FieldError, fieldError, invalidError, isIpv4 } from '@castellan/machinery';
-import { type ApiObject, at, type JsonRecord, record, records, text } from '../json.js';
+import {
+  dns1035LabelErrors,
+  type FieldError,
+  fieldError,
+  invalidError,
+  isIpv4,
+  qualifiedNameErrors,
+} from '@castellan/machinery';
+import { type ApiObject, at, type JsonRecord, record, records, text, without } from '../json.js';
 import type { Strategy, WriteContext } from '../registry/strategy.js';
+import { portReferenceErrors } from './port-names.js';
 import type { ServiceAddresses } from './service-addresses.js';
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const headless = 'None';
 const serviceKind = { group: '', kind: 'Service' } as const;
 const maxPort = 65_535;
+const protocols = ['SCTP', 'TCP', 'UDP'];
+const affinities = ['ClientIP', 'None'];
+const stickySeconds = 10_800;
 
 /** Services: defaults, rules, and an address for each that wants one. */
 export function serviceStrategy(
@@ -48,7 +59,7 @@ export function serviceStrategy(
     withDefaults,
     prepareForCreate: async (service, context) => hold({ ...service, status: { loadBalancer: {} } }, context),
     prepareForUpdate: (service, current, context) => {
-      const kept = withKeptAddress(service, current);
+      const kept = withoutStaleFields(withKeptAddress(service, current), current);
       return at(kept, 'spec', 'clusterIP') === at(current, 'spec', 'clusterIP') ? kept : hold(kept, context);
     },
     validate,
@@ -69,11 +80,16 @@ function withDefaults(service: ApiObject): ApiObject {
   const type = text(spec.type) ?? 'ClusterIP';
   const isExternalName = type === 'ExternalName';
   const ports = records(spec.ports).map((port) => ({ protocol: 'TCP', targetPort: port.port, ...port }));
+  const isExternal = type === 'NodePort' || type === 'LoadBalancer';
+  const isSticky = spec.sessionAffinity === 'ClientIP' && spec.sessionAffinityConfig === undefined;
   return {
     ...service,
     spec: {
       sessionAffinity: 'None',
       ...(isExternalName ? {} : { internalTrafficPolicy: 'Cluster' }),
+      ...(isExternal ? { externalTrafficPolicy: 'Cluster' } : {}),
+      ...(type === 'LoadBalancer' ? { allocateLoadBalancerNodePorts: true } : {}),
+      ...(isSticky ? { sessionAffinityConfig: { clientIP: { timeoutSeconds: stickySeconds } } } : {}),
       ...spec,
       type,
       ...(spec.ports === undefined ? {} : { ports }),
@@ -90,6 +106,21 @@ function withKeptAddress(service: ApiObject, current: ApiObject): ApiObject {
   return old.clusterIP === undefined ? service : { ...service, spec: { ...spec, ...kept } };
 }
 
+/** What only the old type had, and the client sent back as it was, goes with the type. */
+function withoutStaleFields(service: ApiObject, current: ApiObject): ApiObject {
+  const spec = record(service.spec);
+  const old = record(current.spec);
+  if (spec.type === old.type) return service;
+  const isExternal = spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+  const fields = ['allocateLoadBalancerNodePorts', ...(isExternal ? [] : ['externalTrafficPolicy'])];
+  const stale = fields.filter((field) => spec[field] === old[field] && spec.type !== 'LoadBalancer');
+  const nodePorts = records(old.ports).map(({ nodePort }) => nodePort);
+  const ports = records(spec.ports).map((port) =>
+    !isExternal && nodePorts.includes(port.nodePort) ? without(port, 'nodePort') : port,
+  );
+  return { ...service, spec: { ...without(spec, ...stale), ...(spec.ports === undefined ? {} : { ports }) } };
+}
+
 function validate(service: ApiObject): readonly FieldError[] {
   const spec = record(service.spec);
   const type = text(spec.type) ?? '';
@@ -100,7 +131,30 @@ function validate(service: ApiObject): readonly FieldError[] {
   return [
     ...(ports.length === 0 && !mayLackPorts ? [fieldError.required('spec.ports')] : []),
     ...ports.flatMap((port, index) => portErrors(port, index, { ports, isNamed })),
+    ...Object.keys(record(spec.selector)).flatMap((key) =>
+      qualifiedNameErrors(key).map((problem) => fieldError.invalid('spec.selector', key, problem)),
+    ),
+    ...(affinities.includes(String(spec.sessionAffinity))
+      ? []
+      : [fieldError.notSupported('spec.sessionAffinity', spec.sessionAffinity, affinities)]),
     ...(types.includes(type) ? [] : [fieldError.notSupported('spec.type', type, types)]),
+    ...(spec.externalTrafficPolicy !== undefined && type !== 'NodePort' && type !== 'LoadBalancer'
+      ? [
+          fieldError.invalid(
+            'spec.externalTrafficPolicy',
+            spec.externalTrafficPolicy,
+            'may only be set for externally-accessible services',
+          ),
+        ]
+      : []),
+    ...(clusterIP === headless && (type === 'NodePort' || type === 'LoadBalancer')
+      ? [fieldError.invalid('spec.clusterIPs[0]', clusterIP, `may not be set to 'None' for ${type} services`)]
+      : []),
+    ...ports.flatMap(({ nodePort }, index) =>
+      nodePort !== undefined && type === 'ClusterIP'
+        ? [fieldError.forbidden(`spec.ports[${index}].nodePort`, "may not be used when `type` is 'ClusterIP'")]
+        : [],
+    ),
     ...(clusterIP === '' || clusterIP === headless || isIpv4(clusterIP)
       ? []
       : [
@@ -117,7 +171,7 @@ function validate(service: ApiObject): readonly FieldError[] {
 }
 
 function portErrors(
-  { name, port }: JsonRecord,
+  { name, port, protocol, targetPort }: JsonRecord,
   index: number,
   { ports, isNamed }: { readonly ports: readonly JsonRecord[]; readonly isNamed: boolean },
 ): readonly FieldError[] {
@@ -128,6 +182,8 @@ function portErrors(
     ...(isNamed && (text(name) ?? '') === '' ? [fieldError.required(`${path}.name`)] : []),
     ...(isDuplicate ? [fieldError.duplicate(`${path}.name`, name)] : []),
     ...(isPort ? [] : [fieldError.invalid(`${path}.port`, port ?? 0, `must be between 1 and ${maxPort}, inclusive`)]),
+    ...(protocols.includes(String(protocol)) ? [] : [fieldError.notSupported(`${path}.protocol`, protocol, protocols)]),
+    ...(targetPort === undefined && isPort ? [] : portReferenceErrors(targetPort, `${path}.targetPort`)),
   ];
 }
 

@@ -12,7 +12,7 @@ export function isExpression(value: unknown): value is Expression {
 }
 
 /** The operands of an expression that are expressions themselves. */
-export function operandsOf(expression: Expression): readonly Expression[] {
+function operandsOf(expression: Expression): readonly Expression[] {
   return expressionsIn(expression.args);
 }
 

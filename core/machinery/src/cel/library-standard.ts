@@ -57,7 +57,7 @@ export const standardFunctions: FunctionTable = {
 };
 
 /** Applies `run` where both are texts. */
-export function onTexts<T>(
+function onTexts<T>(
   left: CelValue | undefined,
   right: CelValue | undefined,
   run: (left: string, right: string) => T,

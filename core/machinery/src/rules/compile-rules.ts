@@ -60,7 +60,7 @@ function nodeOf(schema: JsonSchema, typed: SchemaType | undefined, engine: CelEn
   };
 }
 
-export function compileRule(rule: ValidationRule, type: SchemaType, engine: CelEngine): CompiledRule {
+function compileRule(rule: ValidationRule, type: SchemaType, engine: CelEngine): CompiledRule {
   const variables = { self: { type }, oldSelf: { type, isOptional: rule.optionalOldSelf === true } };
   const program = engine.compile(rule.rule, variables);
   const expression = rule.messageExpression ?? '';

@@ -5,3 +5,4 @@ export { kubeconfigOf } from './server/kubeconfig.js';
 export type { TlsMaterial } from './server/listener.js';
 export type { LogRequest, NodeStreams } from './server/node-streams.js';
 export { PortInUseError } from './server/port-in-use-error.js';
+export { ensureServiceAccountKey } from './server/service-account-key.js';

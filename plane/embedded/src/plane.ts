@@ -5,6 +5,7 @@ import {
   type Certificates,
   createApiServer,
   ensureCertificates,
+  ensureServiceAccountKey,
   kubeconfigOf,
   type NodeStreams,
 } from '@castellan/apiserver';
@@ -131,12 +132,14 @@ async function planeCertificates(dataDirectory: string, addresses: AddressPlan, 
 }
 
 async function planeApiServer(
-  { world, log }: PlaneOptions,
+  { dataDirectory, world, log }: PlaneOptions,
   keyspace: Keyspace,
   addresses: AddressPlan,
   nodeStreams: NodeStreams,
 ): Promise<ApiServer> {
+  const serviceAccountKey = await ensureServiceAccountKey(join(dataDirectory, 'pki'));
   return await createApiServer({
+    serviceAccountKey,
     keyspace,
     world,
     serviceCidr: addresses.serviceCidr,

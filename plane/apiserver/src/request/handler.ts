@@ -11,11 +11,15 @@ import type { Registry } from '../registry/registry.js';
 import type { ApiRequest, ResponseWriter, User } from '../server/http.js';
 import type { NodeStreams } from '../server/node-streams.js';
 import type { EventLeases } from '../storage/event-leases.js';
+import { AuditEvent, type AuditSink } from './audit.js';
 import { verbOf } from './authorize.js';
+import { withBodyDeadline } from './body-deadline.js';
+import type { InFlight, Leave } from './in-flight.js';
 import { withoutLegacyWatch } from './legacy-watch.js';
 import { plainJson } from './negotiation.js';
 import { servePath } from './paths.js';
 import { Reply, statusOf } from './reply.js';
+import { onReplyEnd } from './reply-end.js';
 import { parseRequestInfo, type RequestInfo } from './request-info.js';
 import { serveResource } from './resource-handler.js';
 import { storageFailure } from './storage-failure.js';
@@ -29,6 +33,9 @@ export interface Server {
   readonly tokens: ServiceAccountTokens;
   readonly authorizer: Authorizer;
   readonly bootstrapRoles: BootstrapRoles;
+  readonly inFlight: InFlight;
+  /** Gets every request's audit events. */
+  readonly audit?: AuditSink;
   readonly nodeStreams?: NodeStreams;
   /** Whether the server's own objects are there: what /readyz says. */
   isReady(): boolean;
@@ -43,16 +50,24 @@ export interface Exchange {
   readonly reply: Reply;
 }
 
-/** authenticate → impersonate → authorise → route. Every failure becomes a Status; nothing is thrown. */
+/** authenticate → impersonate → limit → authorise → route. Every failure becomes a Status; nothing is thrown. */
 export async function handle(server: Server, received: ApiRequest, writer: ResponseWriter): Promise<void> {
-  const reply = new Reply(writer, server.world.random.uuid(), received.headers['accept-encoding']);
+  const auditId = server.world.random.uuid();
+  const audit = server.audit === undefined ? undefined : new AuditEvent(server.audit, server.world, received, auditId);
+  let inFlight: Leave | undefined;
+  const counted = onReplyEnd(received, audit?.watching(writer) ?? writer, () => inFlight?.leave());
+  const reply = new Reply(counted, auditId, received.headers['accept-encoding']);
   let request = received;
   try {
-    request = withoutLegacyWatch(received);
+    request = withBodyDeadline(withoutLegacyWatch(received), server.world);
     const info = parseRequestInfo(request.path);
     const verb = verbOf(request, info);
+    audit?.describe({ verb, info });
     const speaker = await authenticate(request, server.tokens);
+    audit?.describe({ verb, info }, speaker);
     const user = await impersonate(server.authorizer, speaker, request, { info, verb });
+    audit?.describe({ verb, info }, speaker, user);
+    inFlight = server.inFlight.enter(user, verb, info);
     await server.authorizer.assert(attributesOf(user, verb, info, request.query));
     const exchange = { request, info, user, reply };
     await (info.type === 'path' ? servePath(server, exchange, info.path) : serveResource(server, exchange, info));
@@ -66,5 +81,7 @@ export async function handle(server: Server, received: ApiRequest, writer: Respo
       );
     }
     await reply.failure(status, plainJson);
+  } finally {
+    if (inFlight?.isStream === false) inFlight.leave();
   }
 }

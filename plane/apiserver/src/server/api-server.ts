@@ -10,6 +10,7 @@ import { CustomResources } from '../crd/custom-resources.js';
 import { at, text } from '../json.js';
 import { Registry } from '../registry/registry.js';
 import { handle, type Server } from '../request/handler.js';
+import { InFlight } from '../request/in-flight.js';
 import { EventLeases } from '../storage/event-leases.js';
 import { configMapStrategy, secretStrategy } from '../strategies/immutable-data.js';
 import { namespaceStrategy } from '../strategies/namespace.js';
@@ -17,6 +18,7 @@ import { persistentVolumeClaimStrategy } from '../strategies/persistent-volume-c
 import { podStrategy } from '../strategies/pod.js';
 import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
+import { openAuditFile } from './audit-file.js';
 import { createPriorityClasses, createSystemObjects, ownWriter } from './bootstrap.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
@@ -30,6 +32,8 @@ export interface ApiServerOptions {
   /** IPv4 range of the services' addresses; `10.96.0.0/16` by default. The first address is service default/kubernetes. */
   readonly serviceCidr?: string;
   readonly nodeStreams?: NodeStreams;
+  /** Where the audit log is kept: a JSON line per request, with who asked for what but no bodies. Absent: none is. */
+  readonly auditLog?: string;
   /** PEM of the private key that signs service accounts' tokens; without it they end with the server. */
   readonly serviceAccountKey?: string;
 }
@@ -95,6 +99,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     leases,
     context,
   });
+  const audit = options.auditLog === undefined ? undefined : openAuditFile(options.auditLog, log);
   let isReady = false;
   const server: Server = {
     keyspace,
@@ -104,6 +109,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     tokens: new ServiceAccountTokens({ registry, world, issuer: serviceAccountIssuer, key: options.serviceAccountKey }),
     authorizer: new Authorizer({ roles: new RoleBasedAccess(rbac), bootstrap: () => bootstrapRoles.ready() }),
     bootstrapRoles,
+    inFlight: new InFlight(),
+    ...(audit === undefined ? {} : { audit: (line: string) => audit.append(line) }),
     isReady: () => isReady,
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
     ...(log === undefined ? {} : { log }),
@@ -134,6 +141,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       cancelResume();
       registry.close();
       await Promise.all([...listeners].map((listener) => listener.close()));
+      await audit?.close();
     },
   };
 }

@@ -135,3 +135,18 @@ test('objects are held to the rules in CEL of their definition', async () => {
   const shrunk = await server.send('PATCH', `${path}/a`, { spec: { a: 4 } }, merge);
   assert.equal(shrunk.json.message, `Widget.${group} "a" is invalid: spec: Invalid value: a may only grow`);
 });
+
+test('an object without a number of replicas has no scale until one is written', async () => {
+  const group = 'scaled.example.com';
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const versions = [{ ...version('v1', { storage: true }), subresources: { status: {}, scale } }];
+  await server.send('POST', definitions, definition('widgets', group, { versions }));
+  const path = `/apis/${group}/v1/namespaces/default/widgets`;
+  await server.send('POST', path, { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec: {} });
+  const { status, json } = await server.send('GET', `${path}/a/scale`);
+  assert.equal(status, 500);
+  assert.equal(json.message, 'Internal error occurred: the spec replicas field ".spec.replicas" does not exist');
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  await server.send('PATCH', `${path}/a/scale`, { spec: { replicas: 3 } }, merge);
+  assert.equal((await server.send('GET', `${path}/a/scale`)).json.spec.replicas, 3);
+});

@@ -1,4 +1,4 @@
-import { fieldError, invalidError } from '@castellan/machinery';
+import { fieldError, invalidError, StatusError } from '@castellan/machinery';
 import { methodNotAllowed } from '../errors.js';
 import { type ApiObject, asApiObject, at, count, text, withAt } from '../json.js';
 import { selectorText } from '../printers/selector-text.js';
@@ -34,6 +34,7 @@ export async function serveScale(exchange: ResourceExchange): Promise<void> {
   const name = info.name ?? '';
   if (request.method === 'GET') {
     const object = await getObject(resource, info.namespace, name);
+    if (resource.definition.isCustom) assertReplicas(object, paths);
     await reply.object(200, scaleOf(object, paths), render.representation);
     return;
   }
@@ -57,6 +58,13 @@ async function replacement({
   if (request.method !== 'PUT') throw methodNotAllowed();
   const { object } = await readObject(request, scaleKind);
   return () => object;
+}
+
+/** A custom resource may hold no number of replicas: then it has no scale to show. A write of the scale sets it. */
+function assertReplicas(object: ApiObject, { specReplicas }: ScalePaths): void {
+  if (at(object, ...specReplicas) !== undefined) return;
+  const message = `the spec replicas field ".${specReplicas.join('.')}" does not exist`;
+  throw StatusError.of('InternalError', `Internal error occurred: ${message}`, { causes: [{ message }] });
 }
 
 function scaleOf(object: ApiObject, paths: ScalePaths): ApiObject {

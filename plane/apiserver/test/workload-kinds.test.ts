@@ -130,3 +130,26 @@ test('a NetworkPolicy’s exceptions lie within its block', async () => {
     /except\[0\]: Invalid value: "11\.0\.0\.0\/16": must be a strict subset of `cidr`/,
   );
 });
+
+test('a claim’s spec is decided once; a bound one may grow', async () => {
+  const path = '/api/v1/namespaces/default/persistentvolumeclaims';
+  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  await api.send('POST', path, { metadata: { name: 'a' }, spec });
+  const ask = (storage: string) =>
+    api.send('PATCH', `${path}/a`, { spec: { resources: { requests: { storage } } } }, merge);
+  assert.match((await ask('2Gi')).json.message, /spec is immutable after creation except resources.requests/);
+  const bind = await api.send('PATCH', `${path}/a`, { spec: { volumeName: 'v' } }, merge);
+  assert.equal(bind.status, 200, bind.text);
+  await api.send('PATCH', `${path}/a/status`, { status: { phase: 'Bound', capacity: { storage: '1Gi' } } }, merge);
+  assert.equal((await ask('2Gi')).status, 200);
+  assert.match((await ask('512Mi')).json.message, /field can not be less than status\.capacity/);
+});
+
+test('what a StatefulSet’s claims say they are is no unknown field', async () => {
+  const claims = [{ kind: 'PersistentVolumeClaim', apiVersion: 'v1', metadata: { name: 'data' }, spec: {} }];
+  const spec = { serviceName: 'a', selector, template, volumeClaimTemplates: claims };
+  const body = { metadata: { name: 'typed' }, spec };
+  const created = await api.send('POST', `${apps}/statefulsets?fieldValidation=Strict`, body);
+  assert.equal(created.status, 201, created.text);
+  assert.equal(created.json.spec.volumeClaimTemplates[0].kind, 'PersistentVolumeClaim');
+});

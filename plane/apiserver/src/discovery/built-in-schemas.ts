@@ -81,9 +81,15 @@ function objectSchema(type: ObjectType): Schema {
   return {
     type: 'object',
     ...(notes.required.length === 0 ? {} : { required: notes.required }),
-    properties: Object.fromEntries(properties),
+    properties: { ...kindFields(type), ...Object.fromEntries(properties) },
     ...(notes.isAtomic ? { 'x-kubernetes-map-type': 'atomic' } : {}),
   };
+}
+
+/** What every object says of itself, objects within objects too. */
+function kindFields(type: ObjectType): Schema {
+  if (type.byName.get('metadata')?.type !== 'meta/v1.ObjectMeta') return {};
+  return { apiVersion: { type: 'string' }, kind: { type: 'string' } };
 }
 
 function fieldSchema(field: FieldType): Schema {

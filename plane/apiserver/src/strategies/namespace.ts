@@ -1,3 +1,4 @@
+import { dns1123LabelErrors } from '@castellan/machinery';
 import { type ApiObject, at, list, withAt } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
 
@@ -6,6 +7,13 @@ const nameLabel = 'kubernetes.io/metadata.name';
 
 export const namespaceStrategy: Strategy = {
   withDefaults: (object) => withNameLabel(object),
+
+  nameProblems: (name) => {
+    if (name.includes('.')) return ['must not contain dots'];
+    return dns1123LabelErrors(name).map((problem) =>
+      problem.replace(/^(must be no more than \d+) bytes$/, '$1 characters'),
+    );
+  },
 
   prepareForCreate: (object) => ({
     ...object,

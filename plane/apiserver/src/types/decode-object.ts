@@ -49,6 +49,10 @@ class Decoder {
     for (const [name, child] of Object.entries(value)) {
       const field = type.byName.get(name);
       const path = place.path === '' ? name : `${place.path}.${name}`;
+      if (field === undefined && isKindOfObject(name, type)) {
+        decoded[name] = child;
+        continue;
+      }
       if (field === undefined) {
         this.unknownFields.push(path);
         continue;
@@ -137,6 +141,11 @@ const schemaChoices: ReadonlySet<string> = new Set([
   'apiextensions/v1.JSONSchemaPropsOrBool',
   'apiextensions/v1.JSONSchemaPropsOrStringArray',
 ]);
+
+/** Objects within objects (claims of a StatefulSet) say what they are in fields that protobuf has elsewhere. */
+function isKindOfObject(name: string, type: ObjectType): boolean {
+  return (name === 'kind' || name === 'apiVersion') && type.byName.get('metadata')?.type === 'meta/v1.ObjectMeta';
+}
 
 /** A message that is only a list of texts, for protobuf's sake. */
 function isTexts(type: ObjectType): boolean {

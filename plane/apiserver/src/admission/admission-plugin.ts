@@ -20,7 +20,7 @@ export interface AdmissionPlugin {
 }
 
 /** Writes of objects of one core kind, not of their subresources. */
-export function isWriteOf({ definition, subresource }: AdmissionWrite, group: string, plural: string): boolean {
+function isWriteOf({ definition, subresource }: AdmissionWrite, group: string, plural: string): boolean {
   return definition.group === group && definition.plural === plural && subresource === '';
 }
 

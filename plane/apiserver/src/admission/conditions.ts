@@ -12,7 +12,7 @@ import { type JsonRecord, text } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
 
 /** What the conditions of one webhook or policy may cost together, as upstream bounds them. */
-export const conditionBudget = 2_500_000;
+const conditionBudget = 2_500_000;
 const keptPrograms = 1000;
 
 /** Names that expressions of admission know; all of them of any type. */

@@ -79,7 +79,7 @@ function selects(selector: unknown, labels: Readonly<Record<string, string>> | u
 }
 
 /** A selector of a spec that validation has let through. */
-export function selectorOf(selector: unknown): LabelSelectorObject {
+function selectorOf(selector: unknown): LabelSelectorObject {
   const texts = (value: unknown) => list(value).flatMap((each) => text(each) ?? []);
   const labels = Object.entries(record(at(selector, 'matchLabels')));
   return {

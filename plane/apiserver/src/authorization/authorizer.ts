@@ -4,7 +4,7 @@ import { type Attributes, type Decision, refusalOf } from './attributes.js';
 import type { PolicyRule } from './policy-rule.js';
 import type { RoleBasedAccess } from './role-based.js';
 
-export const administratorsGroup = 'system:masters';
+const administratorsGroup = 'system:masters';
 
 /** Everything: what administrators may do. */
 const everything: readonly PolicyRule[] = [

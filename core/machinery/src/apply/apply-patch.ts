@@ -33,6 +33,8 @@ import { abandonedFields, removeFields } from './remove-fields.js';
 export interface ApplyOptions extends FieldManagerOptions {
   /** Take fields from other managers instead of failing. */
   readonly force?: boolean;
+  /** What was last applied on the client's side: to change that is no conflict. */
+  readonly lastApplied?: JsonRecord;
 }
 
 /**
@@ -67,7 +69,9 @@ export function applyPatch(live: JsonRecord | undefined, applied: JsonRecord, op
     fields: manageable(said),
     time: deepEqual(before, object) ? previous?.time : options.now,
   };
-  const remaining = othersAfter(others, { written, removed: comparison.removed, isForced: options.force === true });
+  const { lastApplied, force = false } = options;
+  const tolerated = lastApplied === undefined ? emptySet : ownFields(lastApplied, types);
+  const remaining = othersAfter(others, { written, removed: comparison.removed, tolerated, isForced: force });
   const result = withManagers(object, [...remaining, current]);
   return live !== undefined && deepEqual(live, result) ? live : result;
 }
@@ -108,12 +112,15 @@ function managersBefore(live: JsonRecord, { types, now }: ApplyOptions): readonl
 interface Effect {
   readonly written: FieldSet;
   readonly removed: FieldSet;
+  /** Fields of which nobody minds that they are written. */
+  readonly tolerated: FieldSet;
   readonly isForced: boolean;
 }
 
-function othersAfter(others: readonly Manager[], { written, removed, isForced }: Effect): readonly Manager[] {
+function othersAfter(others: readonly Manager[], effect: Effect): readonly Manager[] {
+  const { written, removed, tolerated, isForced } = effect;
   const conflicts = others
-    .map((manager) => ({ manager, fields: intersection(manager.fields, written) }))
+    .map((manager) => ({ manager, fields: difference(intersection(manager.fields, written), tolerated) }))
     .filter(({ fields }) => !isEmptySet(fields));
   if (conflicts.length > 0 && !isForced) throw conflictError(conflicts);
   return others.map((each) => ({ ...each, fields: difference(each.fields, union(written, removed)) }));

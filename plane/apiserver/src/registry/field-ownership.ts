@@ -9,7 +9,8 @@ import {
   typesOfResource,
 } from '@castellan/machinery';
 import { isSchema } from '../crd/custom-strategy.js';
-import { type ApiObject, asApiObject, list, record, without } from '../json.js';
+import { type ApiObject, asApiObject, isRecord, type JsonRecord, list, record, without } from '../json.js';
+import { parseJsonText } from '../request/json-text.js';
 import { hasSubresource, type ResourceDefinition } from './resource.js';
 import { timestamp, type WriteContext } from './strategy.js';
 import { zeroObject } from './zero-object.js';
@@ -60,7 +61,24 @@ export async function withApplied(
   const types = definition.isCustom
     ? options.types
     : (await import('../types/apply-types.js')).applyTypesOf(definition);
-  return asApiObject(applyPatch(current, applied, { ...options, types, force: isForced }));
+  const lastApplied = options.manager === 'kubectl' ? lastAppliedOf(current) : undefined;
+  const forced = { ...options, types, force: isForced };
+  return asApiObject(applyPatch(current, applied, lastApplied === undefined ? forced : { ...forced, lastApplied }));
+}
+
+const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** What `kubectl apply` said before it applied on the server: it may change that without a conflict. */
+function lastAppliedOf(current: ApiObject | undefined): JsonRecord | undefined {
+  const text = current?.metadata.annotations?.[lastAppliedAnnotation];
+  if (text === undefined) return undefined;
+  try {
+    const { value } = parseJsonText(text);
+    return isRecord(value) ? value : undefined;
+  } catch {
+    // Anybody may write annotations: what cannot be read allows nothing.
+    return undefined;
+  }
 }
 
 /** `next` as it is, or `current` where the two differ in nothing but when somebody last wrote. */

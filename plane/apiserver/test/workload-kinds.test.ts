@@ -153,3 +153,13 @@ test('what a StatefulSet’s claims say they are is no unknown field', async () 
   assert.equal(created.status, 201, created.text);
   assert.equal(created.json.spec.volumeClaimTemplates[0].kind, 'PersistentVolumeClaim');
 });
+
+test('a LimitRange’s defaults come of its bounds, and must be within them', async () => {
+  const path = '/api/v1/namespaces/default/limitranges';
+  const range = (name: string, limit: unknown) => ({ metadata: { name }, spec: { limits: [limit] } });
+  const good = await api.send('POST', path, range('a', { type: 'Container', max: { cpu: '2' }, min: { cpu: '1' } }));
+  assert.deepEqual(good.json.spec.limits[0].default, { cpu: '2' });
+  assert.deepEqual(good.json.spec.limits[0].defaultRequest, { cpu: '2' });
+  const odd = await api.send('POST', path, range('b', { type: 'Container', min: { cpu: '2' }, max: { cpu: '1' } }));
+  assert.match(odd.json.message, /min value 2 is greater than max value 1/);
+});

@@ -42,7 +42,7 @@ const unwrapped: Readonly<Record<string, Schema>> = {
 };
 
 /** `io.k8s.api.core.v1.Pod` for `core/v1.Pod` */
-export function schemaName(typeName: string): string {
+function schemaName(typeName: string): string {
   const known = Object.hasOwn(special, typeName) ? special[typeName] : undefined;
   if (known !== undefined) return known[0];
   const [group = '', rest = ''] = typeName.split('/');

@@ -95,7 +95,7 @@ export const limitRangeStrategy: Strategy = {
 function withLimitDefaults(limit: JsonRecord): JsonRecord {
   if (limit.type !== 'Container') return limit;
   const preset = { ...record(limit.max), ...record(limit.default) };
-  const request = { ...preset, ...record(limit.min), ...record(limit.defaultRequest) };
+  const request = { ...record(limit.min), ...preset, ...record(limit.defaultRequest) };
   return {
     ...limit,
     ...(Object.keys(preset).length === 0 ? {} : { default: preset }),

@@ -55,7 +55,7 @@ function isNothing(amount: unknown): boolean {
 }
 
 /** A number of pods, or a percentage of them. */
-export function amountErrors(amount: unknown, path: string, isAtMostAll: boolean): readonly FieldError[] {
+function amountErrors(amount: unknown, path: string, isAtMostAll: boolean): readonly FieldError[] {
   if (typeof amount === 'number') {
     return amount >= 0 ? [] : [fieldError.invalid(path, amount, 'must be greater than or equal to 0')];
   }

@@ -16,8 +16,9 @@ import { conditionsHold, programOf, scopeOf } from './conditions.js';
 import { isMatch, type MatchRules } from './rule-match.js';
 
 const group = 'admissionregistration.k8s.io';
-/** What all expressions of one policy may cost for one write. */
-const policyBudget = 10_000_000;
+/** What one expression, and all expressions of one policy, may cost for one write: the bounds of kube-apiserver. */
+const unitsPerCall = 1_000_000;
+const unitsPerPolicy = 10_000_000;
 
 interface Failure {
   readonly message: string;
@@ -114,7 +115,7 @@ async function failuresOf(
   write: AdmissionWrite,
   { server }: AdmissionContext,
 ): Promise<readonly Failure[]> {
-  const budget = new CelBudget(policyBudget);
+  let remainingUnits = unitsPerPolicy;
   const { store } = server.registry.builtin('', 'v1', 'namespaces');
   const { namespace } = write;
   const namespaceObject =
@@ -122,7 +123,15 @@ async function failuresOf(
   const known = { object: request.object, oldObject: request.oldObject, request, params, namespaceObject };
   const scope = new Map<string, CelValue>(scopeOf(known));
   const variables = new Map<string, CelValue>();
-  const evaluate = async (source: string) => (await programOf(source)).evaluate(scope, budget);
+  const evaluate = async (source: string) => {
+    const program = await programOf(source);
+    const budget = new CelBudget(Math.min(unitsPerCall, remainingUnits));
+    try {
+      return program.evaluate(scope, budget);
+    } finally {
+      remainingUnits -= budget.spent;
+    }
+  };
   for (const variable of records(at(policy, 'spec', 'variables'))) {
     try {
       variables.set(text(variable.name) ?? '', await evaluate(text(variable.expression) ?? ''));

@@ -79,3 +79,15 @@ test('a watch of a type that is not served names what is, streams included', asy
   assert.equal(status, 406);
   assert.match(json.message, /^406: Not Acceptable\n\nAvailable representations: .*application\/json;stream=watch/);
 });
+
+test('a list is not shown as one object, nor one object as a list', async () => {
+  const ask = (path: string, shape: string) =>
+    server.send('GET', path, undefined, { accept: `application/json;as=${shape};v=v1;g=meta.k8s.io` });
+  const list = await ask('/api/v1/configmaps', 'PartialObjectMetadata');
+  assert.equal(list.status, 406);
+  assert.match(list.json.message, /^you requested PartialObjectMetadata, but the requested object is a list/);
+  const one = await ask('/api/v1/namespaces/default/configmaps/a', 'PartialObjectMetadataList');
+  assert.equal(one.status, 406);
+  const odd = await ask('/api/v1/configmaps?includeObject=Odd', 'Table');
+  assert.equal(odd.status, 400);
+});

@@ -6,6 +6,8 @@ export interface Representation {
   readonly shape: 'object' | 'Table' | 'PartialObjectMetadata';
   /** The version of meta.k8s.io of a Table or PartialObjectMetadata. */
   readonly shapeVersion: string;
+  /** Whether metadata of a list was asked for, or of one object. Absent: said by neither. */
+  readonly isOfList?: boolean;
 }
 
 interface MediaRange {
@@ -36,7 +38,8 @@ export function negotiate(accept: string | undefined, isWatch = false): Represen
     if (!isKnown) continue;
     if (shape === 'Table') return { format, shape, shapeVersion: version };
     if (shape === 'PartialObjectMetadata' || shape === 'PartialObjectMetadataList') {
-      return { format, shape: 'PartialObjectMetadata', shapeVersion: version };
+      const isOfList = shape === 'PartialObjectMetadataList';
+      return { format, shape: 'PartialObjectMetadata', shapeVersion: version, isOfList };
     }
   }
   throw isWatch ? notAcceptableForWatch() : notAcceptable();

@@ -1,4 +1,5 @@
-import { apiVersionOf } from '@castellan/machinery';
+import { apiVersionOf, StatusError } from '@castellan/machinery';
+import { badRequest } from '../errors.js';
 import { type ApiObject, without } from '../json.js';
 import { partialMetadata } from '../printers/partial-metadata.js';
 import { tableOf } from '../printers/table.js';
@@ -11,6 +12,22 @@ export interface RenderOptions {
   /** What a Table's rows hold of the object: None, Metadata (the default) or Object. */
   readonly includeObject: string;
   readonly nowMs: number;
+}
+
+/** Refuses to show a list as one object or one object as a list, and Tables that hold what is unknown. */
+export function assertShape(definition: ResourceDefinition, options: RenderOptions, isList: boolean): void {
+  const { shape, isOfList } = options.representation;
+  if (isOfList !== undefined && isOfList !== isList) {
+    const goPackage = definition.isCustom ? 'unstructured' : definition.group.split('.')[0] || 'core';
+    const goType = `*${goPackage}.${definition.isCustom ? 'Unstructured' : definition.kind}${isList ? 'List' : ''}`;
+    const asked = isOfList ? 'PartialObjectMetadataList' : 'PartialObjectMetadata';
+    const what = isList ? 'is a list' : 'is not a list';
+    throw StatusError.of('NotAcceptable', `you requested ${asked}, but the requested object ${what} (${goType})`);
+  }
+  if (shape === 'Table' && !['', 'None', 'Metadata', 'Object'].includes(options.includeObject)) {
+    const problem = `Invalid value: ${JSON.stringify(options.includeObject)}: must be 'Metadata', 'Object', 'None', or empty`;
+    throw badRequest(`Unable to convert to Table as requested: includeObject: ${problem}`);
+  }
 }
 
 /** One object in the representation that the client asked for. */

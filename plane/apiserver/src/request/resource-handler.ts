@@ -18,7 +18,7 @@ import { assertListOptions } from './list-options.js';
 import { negotiate, type Representation } from './negotiation.js';
 import { readPatch } from './patch.js';
 import { noSuchPath } from './paths.js';
-import { type RenderOptions, renderList, renderObject } from './render.js';
+import { assertShape, type RenderOptions, renderList, renderObject } from './render.js';
 import type { RequestInfo } from './request-info.js';
 import { serveReview } from './reviews.js';
 import { parseSelection } from './selection.js';
@@ -116,12 +116,14 @@ async function serveGet(server: Server, exchange: ResourceExchange): Promise<voi
   const name = info.name ?? '';
   await assertReached(server.keyspace, request.query.get('resourceVersion'));
   const object = await getObject(resource, info.namespace, name);
+  assertShape(resource.definition, render, false);
   await reply.object(200, renderObject(resource.definition, object, render), render.representation);
 }
 
 async function serveList(server: Server, exchange: ResourceExchange): Promise<void> {
   const { info, request, resource, reply, render } = exchange;
   assertListOptions(request.query);
+  assertShape(resource.definition, render, true);
   const selection = parseSelection(request.query, resource.definition);
   const list = await listObjects(resource, server.keyspace, {
     namespace: info.namespace,

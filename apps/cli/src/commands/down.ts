@@ -18,8 +18,8 @@ export const down: Run = async (context) => {
   const running = readLiveProcessRecord(processRecord);
   if (running !== undefined) await stopProcess(context, running);
   const { removeUserNamespace, tearDown } = await import('@castellan/embedded');
-  // An ordinary user's plane lives in one user namespace, which takes everything with it.
-  const removed = context.isRoot ? tearDown(dataDirectory) : removeUserNamespace(dataDirectory);
+  // An ordinary user's plane lives in one user namespace, which takes everything with it; root may end it too.
+  const removed = removeUserNamespace(dataDirectory).then(() => (context.isRoot ? tearDown(dataDirectory) : undefined));
   await removed.catch((cause) => {
     const why = cause instanceof Error ? cause.message : String(cause);
     throw new CliError('STOP_FAILED', `Something of the plane in ${dataDirectory} is left: ${why}`, { cause });

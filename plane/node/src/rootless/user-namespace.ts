@@ -76,6 +76,8 @@ export async function removeUserNamespace(dataDirectory: string): Promise<void> 
   const namespace = findUserNamespace(dataDirectory);
   if (namespace === undefined) return;
   const inode = userNamespaceOf(namespace.keeper.pid);
+  // Whatever the record says, the namespace of the one who asks is not to be emptied.
+  if (inode === userNamespaceOf(process.pid)) return;
   for (let waitedMs = 0; waitedMs < endDeadlineMs; waitedMs += lookAgainMs) {
     const left = processesIn(inode);
     if (left.length === 0) return;

@@ -12,6 +12,8 @@ import { setup } from './setup.mjs';
 const fileDeadlineMs = 300_000;
 const totalDeadlineMs = 1_500_000;
 const shownOutputLines = 80;
+/** What node:test adds at the end of a file; everything else that is noted was said by a test. */
+const runnerTotals = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
 
 const patterns = process.argv.slice(2);
 const sources = packageFolders
@@ -51,13 +53,14 @@ async function runOneByOne(queue) {
 }
 
 async function runFile(source) {
-  const report = { passed: 0, failed: 0, skipped: 0, output: '' };
+  const report = { passed: 0, failed: 0, skipped: 0, notes: [], output: '' };
   const fileStartedMs = performance.now();
   const file = join(root, builtFileOf(source));
   for await (const { type, data } of runTests({ files: [file], timeout: fileDeadlineMs, signal: deadline })) {
     if (type === 'test:stdout' || type === 'test:stderr') report.output += data.message;
+    if (type === 'test:diagnostic' && !runnerTotals.test(data.message)) report.notes.push(data.message);
     if (type !== 'test:complete' || data.details.type === 'suite') continue;
-    if (isSkipped(data)) report.skipped += 1;
+    if (isSkipped(data)) skipTest(report, data);
     else if (!data.details.passed) failTest(report, data);
     else if (data.name !== file) report.passed += 1;
   }
@@ -69,6 +72,11 @@ function isSkipped(data) {
   return data.skip !== undefined || data.todo !== undefined;
 }
 
+function skipTest(report, { name, skip, todo }) {
+  report.skipped += 1;
+  report.notes.push(`skipped "${name}": ${skip ?? todo}`);
+}
+
 /** The file itself is reported as a test too: it fails alone when it does not load, hangs, or fails after its last test. */
 function failTest(report, { name, details: { error } }) {
   if (error.failureType === 'subtestsFailed') return;
@@ -76,13 +84,14 @@ function failTest(report, { name, details: { error } }) {
   report.output += `✗ ${name.replace(`${root}/`, '')}\n${inspect(error.cause ?? error)}\n`;
 }
 
-function printFile(source, { passed, failed, skipped, output }, durationMs) {
+function printFile(source, { passed, failed, skipped, notes, output }, durationMs) {
   const counts = [
     `${passed} passed`,
     ...(failed > 0 ? [`${failed} FAILED`] : []),
     ...(skipped > 0 ? [`${skipped} skipped`] : []),
   ];
   console.log(`${failed > 0 ? '✗' : '✓'} ${source}  ${counts.join(', ')}  ${(durationMs / 1000).toFixed(1)} s`);
+  if (notes.length > 0) console.log(indent(notes));
   if (failed > 0) console.log(indent(output.trimEnd().split('\n').slice(-shownOutputLines)));
 }
 

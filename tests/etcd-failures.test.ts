@@ -107,7 +107,7 @@ test('the leader killed with kill -9: another leads, and no acknowledged write i
   });
 });
 
-test('a deleted member pod is replaced by a new member with a new id, within 20 s', async () => {
+test('a deleted member pod is replaced by a new member with a new id, within 20 s', async (context) => {
   const client = await plane.client();
   const [victim] = await memberPods(client);
   const name = victim?.metadata.name ?? '';
@@ -120,7 +120,7 @@ test('a deleted member pod is replaced by a new member with a new id, within 20 
     });
     await waitForMembers(client, 3, { deadlineMs: 60_000, without: name });
     const seconds = (world.clock.monotonicNow() - startedMs) / 1000;
-    console.log(`replaced and Available again after ${seconds.toFixed(1)} s`);
+    context.diagnostic(`replaced and Available again after ${seconds.toFixed(1)} s`);
   });
   const names = (await memberPods(client)).map(({ metadata }) => metadata.name);
   assert.ok(!names.includes(name));

@@ -26,7 +26,7 @@ test('the operator killed at 6 moments of a bootstrap resumes it each time and m
   assert.equal((await memberPods(client)).length, 3);
 });
 
-test(`kill -9 of castellan up during writes, ${kills} times: acknowledged objects stay, etcd is not restarted`, async () => {
+test(`kill -9 of castellan up during writes, ${kills} times: acknowledged objects stay, etcd is not restarted`, async (context) => {
   const etcdBefore = etcdProcessesOf(plane.directory);
   assert.ok(etcdBefore.length > 0);
   const acknowledged: string[] = [];
@@ -60,7 +60,7 @@ test(`kill -9 of castellan up during writes, ${kills} times: acknowledged object
     );
   }
   assert.ok(acknowledged.length > kills * 5, `only ${acknowledged.length} writes were acknowledged`);
-  console.log(`${acknowledged.length} acknowledged writes, ${kills} kills, none lost`);
+  context.diagnostic(`${acknowledged.length} acknowledged writes, ${kills} kills, none lost`);
   const etcdAfter = etcdProcessesOf(plane.directory);
   assert.deepEqual(etcdAfter, etcdBefore, 'the same etcd processes, by pid');
   const instance = await waitForMembers(await plane.client(), 3, { deadlineMs: 30_000 });

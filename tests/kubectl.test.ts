@@ -1,12 +1,18 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { clusterKey, seedManifest, waitForMembers } from './etcd-instance.js';
 import { PlaneProcess, run } from './plane-process.js';
 
-/** kubectl on PATH, and the versions that Google's SDK puts beside it. Debian's own (1.20) is below what we promise. */
+/**
+ * Every kubectl on PATH, and those beside the file that it leads to, where packages put `kubectl.1.28` and the like. Debian's
+ * own (1.20) is below what we promise.
+ */
 async function kubectlPrograms(): Promise<readonly string[]> {
-  const folders = (process.env.PATH ?? '').split(':').concat('/usr/lib/google-cloud-sdk/bin');
+  const onPath = (process.env.PATH ?? '').split(':');
+  const plain = onPath.map((folder) => join(folder, 'kubectl')).find((path) => existsSync(path));
+  const folders = plain === undefined ? onPath : [...onPath, dirname(realpathSync(plain))];
   const found = folders
     .filter((folder) => existsSync(folder))
     .flatMap((folder) =>
@@ -23,7 +29,7 @@ async function kubectlPrograms(): Promise<readonly string[]> {
 }
 
 const programs = await kubectlPrograms();
-const skip = programs.length === 0 ? 'no kubectl of 1.28 or later on PATH' : false;
+const skip = programs.length === 0 ? 'no kubectl of 1.28 or later is on this machine' : false;
 let plane: PlaneProcess;
 
 before(async () => {

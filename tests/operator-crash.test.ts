@@ -135,10 +135,10 @@ async function untilSettled(size: number): Promise<readonly string[]> {
   throw new Error(`the operator still writes after ${deaths.length} lives; the last: ${deaths.slice(-5).join('; ')}`);
 }
 
-test('an operator that is killed after every single write makes the cluster it was asked for, once', async () => {
+test('an operator that is killed after every single write makes the cluster it was asked for, once', async (context) => {
   assert.equal((await plane.kubectl(['apply', '-f', seedManifest])).code, 0);
   const deaths = await untilSettled(3);
-  console.log(`3 members after ${deaths.length} deaths`);
+  context.diagnostic(`3 members after ${deaths.length} deaths`);
   for (const write of [/member\/add/, /member\/promote/, /"pods"/, /"services"/, /"etcdclusters"/]) {
     assert.ok(
       deaths.some((death) => write.test(death)),

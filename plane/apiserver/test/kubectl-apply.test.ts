@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { access, writeFile } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { kubectlProgram } from './kubectl-program.js';
 import { type ServerUnderTest, startServer } from './server-under-test.js';
 
 const candidates = ['kubectl', ...[28, 29, 30, 31, 32, 33].map((minor) => `kubectl.1.${minor}`)];
@@ -26,8 +27,8 @@ spec:
 
 for (const name of candidates) {
   test(`${name} applies on the server, shows differences, and takes over what it applied on the client`, async (t) => {
-    const binary = await onPath(name);
-    if (binary === undefined) return t.skip(`${name} is not on PATH`);
+    const binary = kubectlProgram(name);
+    if (binary === undefined) return t.skip(`${name} is not on this machine`);
     const api = await startServer();
     try {
       await story(binary, api);
@@ -66,18 +67,6 @@ async function story(binary: string, api: ServerUnderTest): Promise<void> {
   assert.deepEqual(await data(), { a: '1', b: '2', c: '3' });
   const forced = await kubectl('apply', '--server-side', '--force-conflicts', '--field-manager=other', '-f', before);
   assert.equal(forced.code, 0, forced.output);
-}
-
-async function onPath(name: string): Promise<string | undefined> {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const file = join(folder, name);
-    const isThere = await access(file).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return file;
-  }
-  return undefined;
 }
 
 /** What a command says on both of its streams, and its exit code. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { access, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { kubectlProgram } from './kubectl-program.js';
 import { type ServerUnderTest, startServer } from './server-under-test.js';
 
 /** `kubectl`, and `kubectl.1.28` … beside it: what some distributions install. */
@@ -56,9 +57,9 @@ after(() => rm(directory, { recursive: true, force: true }));
 
 for (const name of candidates) {
   test(`${name} creates, changes, watches and deletes what this server serves`, async (t) => {
-    const binary = await onPath(name);
+    const binary = kubectlProgram(name);
     if (binary === undefined) {
-      t.skip(`${name} is not on PATH`);
+      t.skip(`${name} is not on this machine`);
       return;
     }
     const api = await startServer();
@@ -143,19 +144,6 @@ async function pods(ok: Succeeding, api: ServerUnderTest): Promise<void> {
   assert.match(await ok(['get', 'events']), /Normal\s+Made\s+pod\/p\s+it was made/);
   assert.match(await ok(['describe', 'pod', 'p']), /it was made/);
   await ok(['delete', 'pod', 'p']);
-}
-
-async function onPath(name: string): Promise<string | undefined> {
-  for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    const binary = join(folder, name);
-    try {
-      await access(binary);
-      return binary;
-    } catch {
-      // Not in this folder.
-    }
-  }
-  return undefined;
 }
 
 function run(

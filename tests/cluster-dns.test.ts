@@ -10,7 +10,7 @@ let plane: PlaneProcess;
 before(async () => {
   plane = await PlaneProcess.create();
   await plane.up();
-  assert.equal((await plane.kubectl(['apply', '-f', seedManifest])).code, 0);
+  await plane.apply({ file: seedManifest });
   await waitForMembers(await plane.client(), 3);
 });
 after(async () => await plane.remove());
@@ -31,9 +31,9 @@ async function inPod(name: string, image: string, script: string): Promise<strin
     },
     { what: `pod ${name} to end`, deadlineMs: 30_000 },
   );
-  const logs = await plane.kubectl(['logs', name]);
-  assert.equal(pod.status?.phase, 'Succeeded', `${name}: ${logs.stdout}${logs.stderr}${JSON.stringify(pod.status)}`);
-  return logs.stdout;
+  const { text } = await plane.read(`/api/v1/namespaces/default/pods/${name}/log`);
+  assert.equal(pod.status?.phase, 'Succeeded', `${name}: ${text}${JSON.stringify(pod.status)}`);
+  return text;
 }
 
 test("the seed's DNS names lead to the members from any pod, in short form and in full", async () => {

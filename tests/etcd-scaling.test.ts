@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { pods, services } from '@castellan/machinery';
+import { waitFor } from '@castellan/world';
 import {
   CountingWriter,
   callEtcd,
@@ -11,7 +13,8 @@ import {
   seedManifest,
   waitForMembers,
 } from './etcd-instance.js';
-import { PlaneProcess } from './plane-process.js';
+import { etcdProcessesOf } from './machine-state.js';
+import { PlaneProcess, world } from './plane-process.js';
 
 let plane: PlaneProcess;
 
@@ -22,25 +25,24 @@ before(async () => {
 after(async () => await plane.remove());
 
 test("the seed's manifest gives three real etcd members that serve each other's writes", async () => {
-  const applied = await plane.kubectl(['apply', '-f', seedManifest]);
-  assert.equal(applied.code, 0, applied.stderr);
+  await plane.apply({ file: seedManifest });
   const client = await plane.client();
   const instance = await waitForMembers(client, 3);
   assert.match(instance.status?.clusterID ?? '', /^[0-9a-f]+$/);
   assert.notEqual(instance.status?.currentVersion, undefined, 'the true version is in status');
 
-  const pods = await memberPods(client);
-  assert.equal(pods.length, 3);
-  const [first, second, third] = pods.map(({ status }) => status?.podIP ?? '');
+  const members = await memberPods(client);
+  assert.equal(members.length, 3);
+  const [first, second, third] = members.map(({ status }) => status?.podIP ?? '');
   await put(first ?? '', 'written/at-the-first', 'x');
   for (const address of [second, third]) {
     assert.deepEqual([...(await keysUnder(address ?? '', 'written/'))], ['written/at-the-first']);
   }
-  const members = await callEtcd(first ?? '', '/v3/cluster/member/list', {});
-  assert.ok(Array.isArray(members.members));
+  const listed = await callEtcd(first ?? '', '/v3/cluster/member/list', {});
+  assert.ok(Array.isArray(listed.members));
   assert.deepEqual(
-    members.members.map(({ name }: { name: string }) => name).sort(),
-    pods.map(({ metadata }) => metadata.name ?? '').sort(),
+    listed.members.map(({ name }: { name: string }) => name).sort(),
+    members.map(({ metadata }) => metadata.name ?? '').sort(),
   );
 });
 
@@ -63,18 +65,11 @@ test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', 
 
 test('deleting the instance removes its pods, services and processes', async () => {
   const client = await plane.client();
-  const deleted = await plane.kubectl(['delete', 'etcd', clusterKey.name, '--wait=true', '--timeout=30s']);
-  assert.equal(deleted.code, 0, deleted.stderr);
-  const waited = await plane.kubectl([
-    'wait',
-    '--for=delete',
-    'pod',
-    '-l',
-    `etcd_cluster=${clusterKey.name}`,
-    '--timeout=40s',
-  ]);
-  assert.equal(waited.code, 0, waited.stderr);
-  assert.deepEqual(await memberPods(client), []);
-  const services = await plane.kubectl(['get', 'services', '-o', 'name']);
-  assert.equal(services.stdout.trim(), 'service/kubernetes');
+  await client.delete(etcdClusters, clusterKey);
+  const left = async () => (await client.list(pods, { namespace: 'default' })).items.length;
+  await waitFor(world, async () => (await left()) === 0, { what: 'its pods to be gone', deadlineMs: 40_000 });
+  assert.equal(await client.find(etcdClusters, clusterKey), undefined);
+  const names = (await client.list(services, { namespace: 'default' })).items.map(({ metadata }) => metadata.name);
+  assert.deepEqual(names, ['kubernetes']);
+  assert.deepEqual(etcdProcessesOf(plane.directory), []);
 });

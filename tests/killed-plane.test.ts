@@ -15,7 +15,7 @@ before(async () => {
 after(async () => await plane.remove());
 
 test('the operator killed at 6 moments of a bootstrap resumes it each time and makes one cluster', async () => {
-  assert.equal((await plane.kubectl(['apply', '-f', seedManifest])).code, 0);
+  await plane.apply({ file: seedManifest });
   for (let kill = 0; kill < 6; kill += 1) {
     await world.clock.sleep(300 + world.random.next() * 1_500); // The moment of the kill, not a wait for anything.
     await plane.kill();

@@ -136,7 +136,7 @@ async function untilSettled(size: number): Promise<readonly string[]> {
 }
 
 test('an operator that is killed after every single write makes the cluster it was asked for, once', async (context) => {
-  assert.equal((await plane.kubectl(['apply', '-f', seedManifest])).code, 0);
+  await plane.apply({ file: seedManifest });
   const deaths = await untilSettled(3);
   context.diagnostic(`3 members after ${deaths.length} deaths`);
   for (const write of [/member\/add/, /member\/promote/, /"pods"/, /"services"/, /"etcdclusters"/]) {

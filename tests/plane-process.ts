@@ -125,7 +125,7 @@ export class PlaneProcess {
       everyMs: 10,
     });
     assert.equal(child.exitCode, null, `castellan up ended at once:\n${this.#output}`);
-    await waitFor(world, async () => (await this.kubectlRaw('/readyz').catch(() => 0)) === 200, {
+    await waitFor(world, async () => (await this.read('/readyz').catch(() => undefined))?.status === 200, {
       what: '/readyz to be 200',
       deadlineMs: 20_000,
       everyMs: 20,
@@ -163,6 +163,14 @@ export class PlaneProcess {
     assertNothingLeft(this.directory, this.#before, machineState(this.directory));
   }
 
+  /** Applies a manifest as a person does, and fails with what the command printed. */
+  async apply(manifest: { readonly file: string } | { readonly text: string }): Promise<void> {
+    const file = 'file' in manifest ? manifest.file : '-';
+    const input = 'text' in manifest ? { input: manifest.text } : {};
+    const applied = await castellan(['apply', '-f', file, '--data-dir', this.directory], input);
+    assert.equal(applied.code, 0, applied.stdout + applied.stderr);
+  }
+
   async kubectl(
     args: readonly string[],
     options: { readonly program?: string; readonly input?: string } = {},
@@ -177,10 +185,12 @@ export class PlaneProcess {
     return await readFile(join(this.directory, 'castellan.log'), 'utf8').catch(() => this.#output);
   }
 
-  async kubectlRaw(path: string): Promise<number> {
+  /** What the API server answers at a path, as text. */
+  async read(path: string): Promise<{ readonly status: number; readonly text: string }> {
     const reply = await (await this.client()).request({ method: 'GET', path });
-    for await (const _ of reply.body);
-    return reply.status;
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of reply.body) chunks.push(chunk);
+    return { status: reply.status, text: Buffer.concat(chunks).toString('utf8') };
   }
 
   /** Waits until the process that `up` started has ended, whoever ended it. Resolves with the exit code. */

@@ -43,8 +43,7 @@ test('an ordinary user gets a cluster of three members', async (context) => {
   const plane = started(context);
   if (plane === undefined) return;
   await plane.up();
-  const applied = await plane.kubectl(['apply', '-f', seedManifest]);
-  assert.equal(applied.code, 0, applied.stderr);
+  await plane.apply({ file: seedManifest });
   await waitForMembers(await plane.client(), 3);
   assert.equal(etcdProcessesOf(plane.directory).length, 3);
 });

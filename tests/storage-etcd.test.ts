@@ -29,7 +29,9 @@ describe('castellan up --storage etcd://…', { skip: etcdMissing }, () => {
   });
 
   test('a Kubernetes engineer finds the objects with etcdctl where kube-apiserver keeps them', async () => {
-    assert.equal((await one.kubectl(['create', 'configmap', 'here', '--from-literal=a=1'])).code, 0);
+    await one.apply({
+      text: 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: here, namespace: default}\ndata: {a: "1"}\n',
+    });
     const keys = (await etcd.etcdctl(['get', '--prefix', '/registry', '--keys-only'])).stdout.split('\n');
     for (const key of [
       '/registry/configmaps/default/here',

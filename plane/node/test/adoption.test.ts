@@ -85,12 +85,10 @@ test('N2 after the kill of the agent its pods run on, ready, and the next agent 
 
 test('N2 probes reach an adopted container at its address', { skip }, () =>
   withDataDirectory(async (directory) => {
-    const server = `exec python3 -uc "
-import socket
-s = socket.create_server(('', 8080))
-while True:
-  s.accept()[0].close()
-  print('probed')"`;
+    const server = `exec perl -MIO::Socket::INET -e '
+$| = 1;
+my $server = IO::Socket::INET->new(LocalPort => 8080, Listen => 5, ReuseAddr => 1);
+while (my $client = $server->accept) { close $client; print "probed\\n" }'`;
     const readinessProbe = { tcpSocket: { port: 8080 }, periodSeconds: 1, failureThreshold: 1 };
     const cluster = await killedAgent(directory, [shellPod('a', server, { main: { readinessProbe } })]);
     const before = await cluster.get(pods, { namespace: 'default', name: 'a' });

@@ -97,13 +97,13 @@ test(
             ports: [{ port: 80, targetPort: 8080 }],
           }),
         );
-        const serve = `exec python3 -c "
-import http.server
-class H(http.server.BaseHTTPRequestHandler):
-  def do_GET(self):
-    self.send_response(200); self.end_headers(); self.wfile.write(b'hello')
-  def log_message(self, *a): pass
-http.server.HTTPServer(('', 8080), H).serve_forever()"`;
+        const serve = `exec perl -MIO::Socket::INET -e '
+my $server = IO::Socket::INET->new(LocalPort => 8080, Listen => 5, ReuseAddr => 1);
+while (my $client = $server->accept) {
+  while (<$client>) { last if /^\\r?\\n$/ }
+  print $client "HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello";
+  close $client;
+}'`;
         await cluster.create(
           pods,
           shellPod('web', serve, {

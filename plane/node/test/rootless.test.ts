@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { removeUserNamespace } from '../src/index.js';
 import { runCommand } from '../src/sandbox/command.js';
 import { cannotRunPods, rangesOf } from './machine.js';
@@ -22,6 +23,9 @@ const asNobody = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '-
 async function cannotRunRootless(): Promise<string | false> {
   const reason = cannotRunPods();
   if (reason !== false) return reason;
+  const ours = fileURLToPath(new URL('../src/index.js', import.meta.url));
+  const readable = await runCommand('setpriv', [...asNobody, 'test', '-r', ours]);
+  if (readable.exitCode !== 0) return `an ordinary user may not read ${ours}`;
   const tried = await runCommand('setpriv', [...asNobody, 'unshare', '--user', '--map-root-user', '--net', 'true']);
   return tried.exitCode === 0 ? false : `users may not make namespaces here: ${tried.stderr.trim()}`;
 }

@@ -14,6 +14,7 @@ import {
   type ProcessIdentity,
   parseStat,
   processesWithArgument,
+  programOf,
   signalProcess,
 } from './process-identity.js';
 import { isMissing } from './record-file.js';
@@ -124,7 +125,10 @@ export class ContainerProcess {
   mainProcess(): ProcessIdentity | undefined {
     const init = this.initProcess();
     const main = init === undefined ? undefined : childrenOf(init.pid)[0];
-    return main === undefined ? undefined : identifyProcess(main);
+    if (init === undefined || main === undefined) return undefined;
+    // Until bubblewrap has become the program, it has neither the program's environment nor its signal handlers.
+    const program = programOf(main);
+    return program !== undefined && program === programOf(init.pid) ? undefined : identifyProcess(main);
   }
 
   /** Pid 1 of the container: bubblewrap's reaper. When it ends, the kernel kills everything in the container. */

@@ -44,6 +44,15 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
+/** The file that a process runs; `undefined` when it is gone or not ours to see. */
+export function programOf(pid: number): string | undefined {
+  try {
+    return readlinkSync(`/proc/${pid}/exe`);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The text of /proc/PID/stat, as a shell may have copied it, in parts. */
 export function parseStat(text: string): ProcessStat | undefined {
   // The second field is the program's name in parentheses and may hold anything, further parentheses included.

@@ -29,6 +29,8 @@ export interface ProbeFacts {
 
 const firstRetryMs = 1_000;
 const lastRetryMs = 30_000;
+/** What is missing may be created any moment, and looking for it costs one read. */
+const lastConfigRetryMs = 4_000;
 
 /** The starts of a pod's containers: those found on disk, and new ones. */
 export class PodContainers {
@@ -213,11 +215,12 @@ export class PodContainers {
 
   #waiting(error: unknown, failures: number): WaitingFacts {
     const message = error instanceof Error ? error.message : String(error);
-    const retryAtMs = this.#host.world.clock.now() + Math.min(firstRetryMs * 2 ** (failures - 1), lastRetryMs);
+    const isConfig = error instanceof ContainerConfigError || error instanceof VolumeError;
+    const longestMs = isConfig ? lastConfigRetryMs : lastRetryMs;
+    const retryAtMs = this.#host.world.clock.now() + Math.min(firstRetryMs * 2 ** (failures - 1), longestMs);
     if (error instanceof ImageError) {
       return { reason: failures === 1 ? 'ErrImagePull' : 'ImagePullBackOff', message, retryAtMs };
     }
-    const isConfig = error instanceof ContainerConfigError || error instanceof VolumeError;
     return { reason: isConfig ? 'CreateContainerConfigError' : 'CreateContainerError', message, retryAtMs };
   }
 

@@ -49,6 +49,11 @@ export const commands: readonly CommandDefinition[] = [
       operators,
       { flags: '--no-node', description: 'run no node agent: pods stay Pending' },
       {
+        flags: '--no-controllers',
+        description:
+          'run no controllers, scheduler or node agent: nothing changes by itself, as in a test of an API client',
+      },
+      {
         flags: '--announce-to <PIPE>',
         description: 'how --detach hears of the process that it starts',
         isHidden: true,

@@ -32,9 +32,10 @@ test('--output and --data-dir are taken before the command and after it', () => 
   assert.deepEqual(optionsOf('--output', 'json', 'status', '--output', 'text'), { output: 'text' });
 });
 
-test('up takes a port, a list of operators and --no-node', () => {
+test('up takes a port, a list of operators, --no-node and --no-controllers', () => {
   const options = optionsOf('up', '--port', '0', '--operators', 'none', '--no-node', '--detach');
   assert.deepEqual(options, { port: 0, operators: 'none', node: false, detach: true });
+  assert.deepEqual(optionsOf('up', '--no-controllers'), { controllers: false });
 });
 
 test('what is wrong with a command line is said in one line that names it', () => {

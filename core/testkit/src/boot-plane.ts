@@ -11,6 +11,8 @@ export interface BootOptions {
   readonly operators?: readonly Operator[];
   /** Runs pods as processes of this machine. Off by default: pods are scheduled nowhere, and a test plays their part. */
   readonly node?: boolean;
+  /** Controllers and scheduler, as they are by default; without them nothing changes by itself. */
+  readonly controllers?: boolean;
   /** Kept afterwards; by default a temporary directory that `stop` removes. */
   readonly dataDirectory?: string;
   /** Lines from this level on go to standard error; nothing by default. */
@@ -32,7 +34,7 @@ export interface BootedPlane {
  * work when it resolves. Many may run at once. Fails with the first error of a part, after stopping the others.
  */
 export async function bootPlane(options: BootOptions = {}): Promise<BootedPlane> {
-  const { operators = [], node = false, logLevel } = options;
+  const { operators = [], node = false, controllers = true, logLevel } = options;
   const world = realWorld();
   const dataDirectory = options.dataDirectory ?? (await mkdtemp(join(tmpdir(), 'castellan-testkit-')));
   const removeData = async () => {
@@ -48,7 +50,7 @@ export async function bootPlane(options: BootOptions = {}): Promise<BootedPlane>
   });
   let plane: Plane | undefined;
   try {
-    plane = await startPlane({ dataDirectory, port: 0, world, log, node, operators });
+    plane = await startPlane({ dataDirectory, port: 0, world, log, node, controllers, operators });
     await plane.working();
   } catch (error) {
     await plane?.stop({ pods: 'stop' });

@@ -59,6 +59,20 @@ test('what belongs to a deleted custom resource is gone within a second', async 
   }
 });
 
+test('a plane without controllers changes nothing by itself: no config map appears in a namespace', async () => {
+  const bare = await bootPlane({ controllers: false });
+  try {
+    await bare.client.create(namespaces, { metadata: { name: 'quiet' } });
+    await plane.client.create(namespaces, { metadata: { name: 'lively' } });
+    const seen = ({ client }: BootedPlane, namespace: string) => client.list(configMaps, { namespace });
+    const isPublished = async () => (await seen(plane, 'lively')).items.length > 0;
+    await eventually('the other plane publishes its root certificate', isPublished, soon);
+    assert.deepEqual((await seen(bare, 'quiet')).items, []);
+  } finally {
+    await bare.stop();
+  }
+});
+
 test('in foreground the owner outlives what blocks it; orphans outlive their owner', async () => {
   const { client } = plane;
   for (const propagationPolicy of ['Foreground', 'Orphan'] as const) {

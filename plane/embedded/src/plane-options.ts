@@ -13,6 +13,8 @@ export interface PlaneOptions {
   readonly log: Log;
   /** Run the node agent, so that pods become processes. Without it pods stay Pending. */
   readonly node: boolean;
+  /** Run controllers and scheduler. Without them nothing changes by itself: an API server and its storage alone. */
+  readonly controllers: boolean;
   readonly operators: readonly Operator[];
   /** Called as each phase of the start ends, with the time it took. */
   onPhase?(phase: Phase): void;

@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import type { NodeStreams } from '@castellan/apiserver';
 import type { Client } from '@castellan/client';
-import { planeControllers } from '@castellan/controllers';
+import { type PlaneControllers, planeControllers } from '@castellan/controllers';
 import { createNodeAgent, type NodeAgent } from '@castellan/node';
 import { createManager, type Manager } from '@castellan/runtime';
 import { schedulerController } from '@castellan/scheduler';
@@ -33,17 +33,12 @@ export function startWorkers(options: WorkersOptions): Workers {
   const planeClient = options.clientFor('castellan-plane');
   const operatorClient = options.clientFor('castellan-operator');
   const node = options.node ? nodeAgentOf(options, planeClient) : undefined;
-  const { controllers, components } = planeControllers({
-    client: planeClient,
-    world,
-    log,
-    rootCertificate: options.rootCertificate,
-  });
+  const { controllers, components } = options.controllers ? controllersOf(options, planeClient) : noControllers;
   const plane = createManager({
     client: planeClient,
     world,
     log,
-    controllers: [...controllers, schedulerController(), ...(node?.controllers ?? [])],
+    controllers: [...controllers, ...(node?.controllers ?? [])],
   });
   const operators = createManager({
     client: operatorClient,
@@ -83,6 +78,13 @@ export function startWorkers(options: WorkersOptions): Workers {
       await planeClient.close();
     },
   };
+}
+
+const noControllers: PlaneControllers = { controllers: [], components: [] };
+
+function controllersOf({ world, log, rootCertificate }: WorkersOptions, client: Client): PlaneControllers {
+  const { controllers, components } = planeControllers({ client, world, log, rootCertificate });
+  return { controllers: [...controllers, schedulerController()], components };
 }
 
 function nodeAgentOf(options: WorkersOptions, client: Client): NodeAgent {

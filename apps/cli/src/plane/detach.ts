@@ -76,6 +76,7 @@ function upArguments(dataDirectory: string, options: UpOptions): readonly string
     ...(options.storage === undefined ? [] : ['--storage', formatStorage(options.storage)]),
     ...['--operators', operators],
     ...(options.hasNode ? [] : ['--no-node']),
+    ...(options.hasControllers ? [] : ['--no-controllers']),
     ...['--announce-to', String(announcePipe)],
   ];
 }

@@ -43,6 +43,7 @@ export async function servePlane(
       world,
       log,
       node: options.hasNode,
+      controllers: options.hasControllers,
       operators,
       onPhase: ({ name, ms }) => onPhase(name, ms),
       onFailure: (error) => failure.abort(error),

@@ -8,6 +8,8 @@ export const defaultPort = 7443;
 export interface UpOptions {
   readonly port: number;
   readonly operators: readonly string[];
+  /** Controllers and scheduler. Without them there is no node agent either. */
+  readonly hasControllers: boolean;
   readonly hasNode: boolean;
   readonly isDetached: boolean;
   /** Absent: where the data directory's objects are. */
@@ -20,7 +22,8 @@ export function parseUpOptions(options: Options): UpOptions {
   return {
     port: typeof options.port === 'number' ? options.port : defaultPort,
     operators: parseOperators(typeof options.operators === 'string' ? options.operators : undefined),
-    hasNode: options.node !== false,
+    hasControllers: options.controllers !== false,
+    hasNode: options.node !== false && options.controllers !== false,
     isDetached: options.detach === true,
     storage: typeof options.storage === 'string' ? parseStorage(options.storage) : undefined,
     announceTo: typeof options.announceTo === 'string' ? Number(options.announceTo) : undefined,

@@ -34,8 +34,8 @@ test('--output and --data-dir are taken before the command and after it', () => 
 
 test('up takes a port, a list of operators, --no-node and --no-controllers', () => {
   const options = optionsOf('up', '--port', '0', '--operators', 'none', '--no-node', '--detach');
-  assert.deepEqual(options, { port: 0, operators: 'none', node: false, detach: true });
-  assert.deepEqual(optionsOf('up', '--no-controllers'), { controllers: false });
+  assert.deepEqual(options, { port: 0, operators: 'none', node: false, controllers: true, detach: true });
+  assert.deepEqual(optionsOf('up', '--no-controllers'), { node: true, controllers: false });
 });
 
 test('what is wrong with a command line is said in one line that names it', () => {

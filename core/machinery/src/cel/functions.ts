@@ -1,5 +1,6 @@
 import { type CelBudget, traversalCost } from './budget.js';
 import { noSuchOverload } from './cel-error.js';
+import type { CelFunction, FunctionTable } from './function-table.js';
 import { listFunctions } from './library-lists.js';
 import { networkFunctions } from './library-network.js';
 import { optionalFunctions } from './library-optional.js';
@@ -10,21 +11,6 @@ import { stringFunctions } from './library-strings.js';
 import { timeFunctions } from './library-time.js';
 import { urlFunctions } from './library-url.js';
 import { type CelValue, isCelList } from './value.js';
-
-/** One function of a library. */
-export interface CelFunction {
-  /**
-   * The forms that expressions may use, in the notation of cel-js: `string.charAt(int): string`. Those that the language
-   * has itself are declared by the parser's own table: none here.
-   */
-  readonly signatures?: readonly string[];
-  /** `target` is what it was called on; undefined for a function. No result: the arguments are of no form that it has. */
-  run(parameters: readonly CelValue[], target: CelValue | undefined, budget: CelBudget): CelValue | undefined;
-  /** Units beyond what looking at the arguments once costs. */
-  cost?(parameters: readonly CelValue[], target: CelValue | undefined): number;
-}
-
-export type FunctionTable = Readonly<Record<string, CelFunction>>;
 
 /** Several libraries may have a function of one name: the first that knows the arguments' types answers. */
 export const libraries: readonly FunctionTable[] = [

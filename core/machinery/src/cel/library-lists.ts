@@ -1,5 +1,5 @@
 import { CelEvaluationError } from './cel-error.js';
-import type { CelFunction, FunctionTable } from './functions.js';
+import type { CelFunction, FunctionTable } from './function-table.js';
 import { applyBinary, compare } from './operators.js';
 import { type CelValue, celEquals, isCelList } from './value.js';
 

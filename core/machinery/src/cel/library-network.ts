@@ -1,6 +1,6 @@
 import { isIpAddress, isIpv4, isIpv6 } from '../validation/ip-address.js';
 import { CelEvaluationError } from './cel-error.js';
-import type { CelFunction, FunctionTable } from './functions.js';
+import type { CelFunction, FunctionTable } from './function-table.js';
 import type { CelObject, CelValue } from './value.js';
 
 class CelIp implements CelObject {

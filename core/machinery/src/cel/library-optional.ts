@@ -1,5 +1,5 @@
 import { CelEvaluationError } from './cel-error.js';
-import type { FunctionTable } from './functions.js';
+import type { FunctionTable } from './function-table.js';
 import { CelOptional } from './value.js';
 
 /** `optional.of(x)`, `a.?b.orValue(c)`; their forms are known to the parser. */

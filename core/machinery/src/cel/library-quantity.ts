@@ -1,6 +1,6 @@
 import { addQuantities, compareQuantities, parseQuantity, type Quantity, quantityToNumber } from '../value/quantity.js';
 import { CelEvaluationError } from './cel-error.js';
-import type { CelFunction, FunctionTable } from './functions.js';
+import type { CelFunction, FunctionTable } from './function-table.js';
 import type { CelObject, CelValue } from './value.js';
 
 const typeName = 'kubernetes.Quantity';

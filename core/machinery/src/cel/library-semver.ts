@@ -1,5 +1,5 @@
 import { CelEvaluationError } from './cel-error.js';
-import type { CelFunction, FunctionTable } from './functions.js';
+import type { CelFunction, FunctionTable } from './function-table.js';
 import type { CelObject, CelValue } from './value.js';
 
 const typeName = 'kubernetes.Semver';

@@ -1,5 +1,5 @@
 import { CelEvaluationError } from './cel-error.js';
-import type { FunctionTable } from './functions.js';
+import type { FunctionTable } from './function-table.js';
 import { checkedInt } from './operators.js';
 import { CelDuration, CelTimestamp } from './time.js';
 import { CelType, CelUint, type CelValue, isCelList, isCelMap, typeNameOf } from './value.js';

@@ -1,7 +1,7 @@
 import { loadedRegularExpressions } from '../schema/regular-expressions.js';
 import { CelEvaluationError } from './cel-error.js';
 import { formatText } from './format-text.js';
-import type { CelFunction, FunctionTable } from './functions.js';
+import type { CelFunction, FunctionTable } from './function-table.js';
 import { type CelValue, isCelList } from './value.js';
 
 /** The string functions of cel-go and of Kubernetes. Positions count code points. */

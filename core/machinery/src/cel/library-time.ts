@@ -1,4 +1,4 @@
-import type { FunctionTable } from './functions.js';
+import type { FunctionTable } from './function-table.js';
 import { CelDuration, CelTimestamp } from './time.js';
 import type { CelValue } from './value.js';
 

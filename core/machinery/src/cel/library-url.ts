@@ -1,5 +1,5 @@
 import { CelEvaluationError } from './cel-error.js';
-import type { CelFunction, FunctionTable } from './functions.js';
+import type { CelFunction, FunctionTable } from './function-table.js';
 import { type CelObject, type CelValue, LiteralMap } from './value.js';
 
 const typeName = 'kubernetes.URL';

@@ -1,7 +1,8 @@
 import { attributesOf } from '../authorization/attributes.js';
 import { assertNoEscalation } from '../authorization/escalation.js';
 import type { Admission, AdmissionWrite } from '../registry/admission-control.js';
-import type { Exchange, Server } from '../request/handler.js';
+import type { Exchange } from '../request/exchange.js';
+import type { Server } from '../request/server.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
 import { defaultStorageClass, namespaceProtection } from './cluster-plugins.js';
 import { limitRanger } from './limit-ranger.js';

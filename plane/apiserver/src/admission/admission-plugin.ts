@@ -1,6 +1,6 @@
 import type { ApiObject } from '../json.js';
 import type { AdmissionChange, AdmissionWrite } from '../registry/admission-control.js';
-import type { Server } from '../request/handler.js';
+import type { Server } from '../request/server.js';
 import type { User } from '../server/http.js';
 
 /** The request that a write belongs to. */

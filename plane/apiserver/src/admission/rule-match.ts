@@ -1,7 +1,7 @@
 import { type LabelSelectorObject, labelSelectorOf, matchesLabels, type ObjectMeta } from '@castellan/machinery';
 import { at, type JsonRecord, list, record, records, text } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
-import type { Server } from '../request/handler.js';
+import type { Server } from '../request/server.js';
 import { storageKey } from '../storage/keys.js';
 
 /** What webhooks and policies have in common: of which writes they want to hear. */

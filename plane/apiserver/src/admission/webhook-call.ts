@@ -1,7 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { isIpAddress } from '@castellan/machinery';
 import { at, count, type JsonRecord, record, records, text } from '../json.js';
-import type { Server } from '../request/handler.js';
+import type { Server } from '../request/server.js';
 import { storageKey } from '../storage/keys.js';
 
 /** A webhook could not be asked, or said nothing that can be understood. */

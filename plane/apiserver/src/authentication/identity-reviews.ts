@@ -1,7 +1,8 @@
 import { badRequest } from '../errors.js';
 import { type ApiObject, at, list, text } from '../json.js';
 import { timestamp } from '../registry/strategy.js';
-import type { Exchange, Server } from '../request/handler.js';
+import type { Exchange } from '../request/exchange.js';
+import type { Server } from '../request/server.js';
 import type { User } from '../server/http.js';
 import { writtenBy } from './review-metadata.js';
 

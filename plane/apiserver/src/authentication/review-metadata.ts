@@ -1,7 +1,7 @@
 import { builtInTypes, trackUpdate } from '@castellan/machinery';
 import type { ApiObject } from '../json.js';
 import { timestamp } from '../registry/strategy.js';
-import type { Server } from '../request/handler.js';
+import type { Server } from '../request/server.js';
 import type { ApiRequest } from '../server/http.js';
 
 /** The managed fields that a review shows of whom it was sent by, as a stored object would. */

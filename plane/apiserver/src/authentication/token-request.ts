@@ -3,8 +3,8 @@ import { badRequest, conflict, methodNotAllowed, notFound } from '../errors.js';
 import { type ApiObject, at, count, list, text } from '../json.js';
 import { timestamp, timestampOf } from '../registry/strategy.js';
 import { readObject } from '../request/body.js';
-import type { Server } from '../request/handler.js';
-import type { ResourceExchange } from '../request/resource-handler.js';
+import type { ResourceExchange } from '../request/exchange.js';
+import type { Server } from '../request/server.js';
 import { writtenBy } from './review-metadata.js';
 import type { BoundKind, BoundObject } from './service-account-tokens.js';
 

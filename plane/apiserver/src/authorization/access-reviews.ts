@@ -2,7 +2,8 @@ import { type FieldError, fieldError, invalidError } from '@castellan/machinery'
 import { writtenBy } from '../authentication/review-metadata.js';
 import { badRequest } from '../errors.js';
 import { type ApiObject, at, isRecord, list, records, text } from '../json.js';
-import type { Exchange, Server } from '../request/handler.js';
+import type { Exchange } from '../request/exchange.js';
+import type { Server } from '../request/server.js';
 import type { User } from '../server/http.js';
 import type { Attributes } from './attributes.js';
 import type { PolicyRule } from './policy-rule.js';

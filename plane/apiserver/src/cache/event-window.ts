@@ -1,5 +1,5 @@
 import type { Revision } from '@castellan/keyspace';
-import type { CacheEvent } from './watch-cache.js';
+import type { CacheEvent } from './cache-event.js';
 
 /** kube-apiserver's watch caches hold at least 75 s of events; so do we, within these bounds. */
 const minAgeMs = 75_000;

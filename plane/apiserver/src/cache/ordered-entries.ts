@@ -1,6 +1,6 @@
 import type { KeyRange } from '@castellan/keyspace';
 import type { ApiObject } from '../json.js';
-import type { CacheEntry } from './watch-cache.js';
+import type { CacheEntry } from './cache-event.js';
 
 /**
  * Objects by key, listed in key order. Keys are ASCII, so JavaScript's order of strings is etcd's order of bytes.

@@ -2,26 +2,11 @@ import type { KeyEvent, Keyspace, Revision, Watch } from '@castellan/keyspace';
 import { StatusError } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { ApiObject } from '../json.js';
-import { withRevision } from '../storage/codec.js';
 import { rangeOfPrefix } from '../storage/keys.js';
 import type { Decode } from '../storage/object-storage.js';
+import type { CacheEntry, CacheEvent } from './cache-event.js';
 import { EventWindow } from './event-window.js';
 import { OrderedEntries } from './ordered-entries.js';
-
-/** One change of one object. `after` is absent when it was deleted, `before` when it was created. */
-export interface CacheEvent {
-  readonly key: string;
-  readonly revision: Revision;
-  readonly before?: ApiObject;
-  readonly after?: ApiObject;
-  /** The event as bytes, by representation: made once, sent to every watcher that wants it so. */
-  readonly encoded: Map<string, Uint8Array>;
-}
-
-export interface CacheEntry {
-  readonly key: string;
-  readonly object: ApiObject;
-}
 
 export interface CacheListener {
   /** There are new events, or the cache has seen a later revision. */
@@ -221,11 +206,6 @@ export class WatchCache {
     this.listeners.clear();
     for (const listener of listeners) listener.onEnd();
   }
-}
-
-/** The object that left the cache, or a watcher's selection, as watchers see it: the old one at the new revision. */
-export function departed(event: CacheEvent): ApiObject | undefined {
-  return event.before === undefined ? undefined : withRevision(event.before, event.revision);
 }
 
 function cacheEvent(

@@ -1,7 +1,7 @@
 import { type ApiObject, at, list, record, records, text } from '../json.js';
 import { nameAndAge } from '../printers/cells.js';
 import type { ResourceDefinition, SubresourceDefinition, Verb } from '../registry/resource.js';
-import type { ScalePaths } from '../request/scale.js';
+import type { ScalePaths } from '../registry/scale-paths.js';
 import { customColumns } from './custom-columns.js';
 import { customStrategy } from './custom-strategy.js';
 

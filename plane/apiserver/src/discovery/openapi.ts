@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { StatusError } from '@castellan/machinery';
-import type { Exchange, Server } from '../request/handler.js';
+import type { Exchange } from '../request/exchange.js';
+import type { Server } from '../request/server.js';
 import { versionInfo } from '../request/version.js';
 import { type ApiGroup, type ApiVersion, groupsOf } from './groups.js';
 import { openApiDocument } from './openapi-document.js';

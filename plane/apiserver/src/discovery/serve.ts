@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { Exchange, Server } from '../request/handler.js';
+import type { Exchange } from '../request/exchange.js';
 import { mediaRanges, negotiate } from '../request/negotiation.js';
+import type { Server } from '../request/server.js';
 import { aggregatedDiscovery } from './aggregated.js';
 import { type ApiGroup, groupsOf } from './groups.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.js';

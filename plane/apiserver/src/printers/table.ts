@@ -1,6 +1,6 @@
 import type { ApiObject } from '../json.js';
 import type { ResourceDefinition } from '../registry/resource.js';
-import type { RenderOptions } from '../request/render.js';
+import type { RenderOptions } from '../request/render-options.js';
 import type { Column } from './column.js';
 import { columnDescriptions } from './column-descriptions.gen.js';
 import { partialMetadata } from './partial-metadata.js';

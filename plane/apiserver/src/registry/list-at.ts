@@ -1,5 +1,6 @@
 import { CompactedError, FutureRevisionError, type Keyspace, type Revision } from '@castellan/keyspace';
-import { type CacheEntry, tooLargeRevision } from '../cache/watch-cache.js';
+import type { CacheEntry } from '../cache/cache-event.js';
+import { tooLargeRevision } from '../cache/watch-cache.js';
 import { expired } from '../errors.js';
 import type { Selection } from '../request/selection.js';
 import { rangeOfPrefix } from '../storage/keys.js';

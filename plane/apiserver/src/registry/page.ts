@@ -1,5 +1,5 @@
 import type { Revision } from '@castellan/keyspace';
-import type { CacheEntry } from '../cache/watch-cache.js';
+import type { CacheEntry } from '../cache/cache-event.js';
 import { expired } from '../errors.js';
 import type { Selection } from '../request/selection.js';
 import { encodeContinue } from './continue-token.js';

@@ -3,10 +3,10 @@ import type { World } from '@castellan/world';
 import { WatchCache } from '../cache/watch-cache.js';
 import type { ApiObject } from '../json.js';
 import type { Column } from '../printers/column.js';
-import type { ScalePaths } from '../request/scale.js';
 import { decodeObject } from '../storage/codec.js';
 import type { KeyLayout } from '../storage/keys.js';
 import { createObjectStorage, type Decode, type ObjectStorage } from '../storage/object-storage.js';
+import type { ScalePaths } from './scale-paths.js';
 import type { Strategy } from './strategy.js';
 
 export type Verb = 'create' | 'delete' | 'deletecollection' | 'get' | 'list' | 'patch' | 'update' | 'watch';

@@ -6,10 +6,10 @@ import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import { updateObject } from '../registry/write.js';
 import { readText } from './body.js';
+import type { ResourceExchange } from './exchange.js';
 import { checkFields } from './field-validation.js';
 import { parseJsonText } from './json-text.js';
 import { renderObject } from './render.js';
-import type { ResourceExchange } from './resource-handler.js';
 import { isForced } from './write-options.js';
 import type { YamlText } from './yaml-text.js';
 

@@ -3,7 +3,7 @@ import { type ApiObject, at, record, records, text, withAt } from '../json.js';
 import { timestamp } from '../registry/strategy.js';
 import { updateObject } from '../registry/write.js';
 import { readObject } from './body.js';
-import type { ResourceExchange } from './resource-handler.js';
+import type { ResourceExchange } from './exchange.js';
 
 /** POST pods/NAME/binding: the scheduler's decision. A pod is bound once. */
 export async function serveBinding(exchange: ResourceExchange): Promise<void> {

@@ -2,8 +2,8 @@ import { methodNotAllowed } from '../errors.js';
 import { at, withAt } from '../json.js';
 import { updateObject } from '../registry/write.js';
 import { readObject } from './body.js';
+import type { ResourceExchange } from './exchange.js';
 import { renderObject } from './render.js';
-import type { ResourceExchange } from './resource-handler.js';
 
 /** PUT namespaces/NAME/finalize: takes finalizers out of spec; without any, a namespace that is being deleted is gone. */
 export async function serveFinalize(exchange: ResourceExchange): Promise<void> {

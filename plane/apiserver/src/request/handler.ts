@@ -1,54 +1,21 @@
-import type { Keyspace } from '@castellan/keyspace';
 import { StatusError } from '@castellan/machinery';
-import type { World } from '@castellan/world';
 import { authenticate } from '../authentication/authenticate.js';
 import { impersonate } from '../authentication/impersonate.js';
-import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import { attributesOf } from '../authorization/attributes.js';
-import type { Authorizer } from '../authorization/authorizer.js';
-import type { BootstrapRoles } from '../authorization/bootstrap.js';
-import type { Registry } from '../registry/registry.js';
-import type { ApiRequest, ResponseWriter, User } from '../server/http.js';
-import type { NodeStreams } from '../server/node-streams.js';
-import type { EventLeases } from '../storage/event-leases.js';
-import { AuditEvent, type AuditSink } from './audit.js';
+import type { ApiRequest, ResponseWriter } from '../server/http.js';
+import { AuditEvent } from './audit.js';
 import { verbOf } from './authorize.js';
 import { withBodyDeadline } from './body-deadline.js';
-import type { InFlight, Leave } from './in-flight.js';
+import type { Leave } from './in-flight.js';
 import { withoutLegacyWatch } from './legacy-watch.js';
 import { plainJson } from './negotiation.js';
 import { servePath } from './paths.js';
 import { Reply, statusOf } from './reply.js';
 import { onReplyEnd } from './reply-end.js';
-import { parseRequestInfo, type RequestInfo } from './request-info.js';
+import { parseRequestInfo } from './request-info.js';
 import { serveResource } from './resource-handler.js';
+import type { Server } from './server.js';
 import { storageFailure } from './storage-failure.js';
-
-/** What the request chain works with. */
-export interface Server {
-  readonly keyspace: Keyspace;
-  readonly world: World;
-  readonly registry: Registry;
-  readonly leases: EventLeases;
-  readonly tokens: ServiceAccountTokens;
-  readonly authorizer: Authorizer;
-  readonly bootstrapRoles: BootstrapRoles;
-  readonly inFlight: InFlight;
-  /** Gets every request's audit events. */
-  readonly audit?: AuditSink;
-  readonly nodeStreams?: NodeStreams;
-  /** Whether the server's own objects are there: what /readyz says. */
-  isReady(): boolean;
-  log?(line: string): void;
-}
-
-/** One request on its way through the chain. */
-export interface Exchange {
-  readonly request: ApiRequest;
-  readonly info: RequestInfo;
-  readonly user: User;
-  readonly reply: Reply;
-}
 
 /** authenticate → impersonate → limit → authorise → route. Every failure becomes a Status; nothing is thrown. */
 export async function handle(server: Server, received: ApiRequest, writer: ResponseWriter): Promise<void> {

@@ -1,4 +1,5 @@
-import type { Exchange, Server } from './handler.js';
+import type { Exchange } from './exchange.js';
+import type { Server } from './server.js';
 
 interface Check {
   readonly name: string;

@@ -3,8 +3,8 @@ import { badRequest, methodNotAllowed } from '../errors.js';
 import { at, records, text } from '../json.js';
 import { getObject } from '../registry/read.js';
 import { isTrue } from './authorize.js';
-import type { Server } from './handler.js';
-import type { ResourceExchange } from './resource-handler.js';
+import type { ResourceExchange } from './exchange.js';
+import type { Server } from './server.js';
 
 /** GET pods/NAME/log, as the node's agent gives it. */
 export async function serveLog(server: Server, { info, request, resource, reply }: ResourceExchange): Promise<void> {

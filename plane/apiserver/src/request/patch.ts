@@ -12,10 +12,10 @@ import { type ApiObject, asApiObject, isRecord, record } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import { mediaTypeOf, readText } from './body.js';
+import type { ResourceExchange } from './exchange.js';
 import { checkFields, type FieldsOwner } from './field-validation.js';
 import { goText } from './go-text.js';
 import { parseJsonText, syntaxProblem } from './json-text.js';
-import type { ResourceExchange } from './resource-handler.js';
 import { applyPatchType } from './write-options.js';
 
 interface PatchType {

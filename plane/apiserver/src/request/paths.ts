@@ -1,8 +1,9 @@
 import { serveDiscovery } from '../discovery/serve.js';
 import { methodNotAllowed, unknownResource } from '../errors.js';
-import type { Exchange, Server } from './handler.js';
+import type { Exchange } from './exchange.js';
 import { serveHealth } from './health.js';
 import type { Reply } from './reply.js';
+import type { Server } from './server.js';
 import { versionInfo } from './version.js';
 
 const healthPaths = ['/healthz', '/livez', '/readyz'];

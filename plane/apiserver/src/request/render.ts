@@ -5,14 +5,7 @@ import { partialMetadata } from '../printers/partial-metadata.js';
 import { tableOf } from '../printers/table.js';
 import type { ListResult } from '../registry/page.js';
 import { present, type ResourceDefinition } from '../registry/resource.js';
-import type { Representation } from './negotiation.js';
-
-export interface RenderOptions {
-  readonly representation: Representation;
-  /** What a Table's rows hold of the object: None, Metadata (the default) or Object. */
-  readonly includeObject: string;
-  readonly nowMs: number;
-}
+import type { RenderOptions } from './render-options.js';
 
 /** Refuses to show a list as one object or one object as a list, and Tables that hold what is unknown. */
 export function assertShape(definition: ResourceDefinition, options: RenderOptions, isList: boolean): void {

@@ -12,29 +12,19 @@ import { serveApply } from './apply.js';
 import { verbOf } from './authorize.js';
 import { readObject } from './body.js';
 import { readDeleteOptions } from './delete-options.js';
+import type { Exchange, ResourceExchange, ResourceInfo } from './exchange.js';
 import { checkFields } from './field-validation.js';
-import type { Exchange, Server } from './handler.js';
 import { assertListOptions } from './list-options.js';
 import { negotiate, type Representation } from './negotiation.js';
 import { readPatch } from './patch.js';
 import { noSuchPath } from './paths.js';
-import { assertShape, type RenderOptions, renderList, renderObject } from './render.js';
-import type { RequestInfo } from './request-info.js';
+import { assertShape, renderList, renderObject } from './render.js';
 import { serveReview } from './reviews.js';
 import { parseSelection } from './selection.js';
+import type { Server } from './server.js';
 import { serveSubresource } from './subresources.js';
 import { serveWatch } from './watch-stream.js';
 import { readWriteOptions } from './write-options.js';
-
-type ResourceInfo = Extract<RequestInfo, { type: 'resource' }>;
-
-/** A request for a resource that is known: what the verbs below need. */
-export interface ResourceExchange extends Exchange {
-  readonly info: ResourceInfo;
-  readonly resource: Resource;
-  readonly tools: WriteTools;
-  readonly render: RenderOptions;
-}
 
 export async function serveResource(server: Server, exchange: Exchange, info: ResourceInfo): Promise<void> {
   if (await serveReview(server, exchange, info)) return;

@@ -3,9 +3,10 @@ import { reviewAccess, reviewOwnAccess, reviewOwnRules } from '../authorization/
 import { methodNotAllowed } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { readObject } from './body.js';
-import type { Exchange, Server } from './handler.js';
+import type { Exchange } from './exchange.js';
 import type { RequestInfo } from './request-info.js';
 import { reviewKinds } from './review-kinds.js';
+import type { Server } from './server.js';
 
 type ReviewPlural = (typeof reviewKinds)[number]['plural'];
 type Review = (server: Server, exchange: Exchange, review: ApiObject) => unknown;

@@ -3,20 +3,11 @@ import { methodNotAllowed } from '../errors.js';
 import { type ApiObject, asApiObject, at, count, text, withAt } from '../json.js';
 import { selectorText } from '../printers/selector-text.js';
 import { getObject } from '../registry/read.js';
+import type { ScalePaths } from '../registry/scale-paths.js';
 import { updateObject } from '../registry/write.js';
 import { readObject } from './body.js';
+import type { ResourceExchange } from './exchange.js';
 import { readPatch } from './patch.js';
-import type { ResourceExchange } from './resource-handler.js';
-
-/** Where a kind keeps what autoscaling/v1 Scale shows of it. */
-export interface ScalePaths {
-  readonly specReplicas: readonly string[];
-  readonly statusReplicas: readonly string[];
-  /** Where the selector stands as text. */
-  readonly labelSelector?: readonly string[];
-  /** Where it stands as a metav1.LabelSelector, or as plain labels. */
-  readonly selector?: readonly string[];
-}
 
 interface ScaledKind {
   readonly group: string;

@@ -1,11 +1,11 @@
 import { serveTokenRequest } from '../authentication/token-request.js';
 import { methodNotAllowed } from '../errors.js';
 import { serveBinding } from './binding.js';
+import type { ResourceExchange } from './exchange.js';
 import { serveFinalize } from './finalize.js';
-import type { Server } from './handler.js';
 import { serveLog } from './log.js';
-import type { ResourceExchange } from './resource-handler.js';
 import { serveScale } from './scale.js';
+import type { Server } from './server.js';
 
 /** Everything below an object but `status`, which is a way of writing the object itself. */
 export function serveSubresource(server: Server, exchange: ResourceExchange): Promise<void> {

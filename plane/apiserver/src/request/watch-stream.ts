@@ -1,6 +1,6 @@
 import { apiVersionOf, type Status, StatusError } from '@castellan/machinery';
 import type { Cancel, World } from '@castellan/world';
-import { type CacheEntry, type CacheEvent, departed } from '../cache/watch-cache.js';
+import { type CacheEntry, type CacheEvent, departed } from '../cache/cache-event.js';
 import type { ApiObject } from '../json.js';
 import { tableOf } from '../printers/table.js';
 import { parseRevision } from '../registry/read.js';
@@ -8,7 +8,8 @@ import { present, type Resource } from '../registry/resource.js';
 import type { ApiRequest, ResponseWriter } from '../server/http.js';
 import { collectionPrefix } from '../storage/keys.js';
 import { assertWatchOptions } from './list-options.js';
-import { type RenderOptions, renderObject } from './render.js';
+import { renderObject } from './render.js';
+import type { RenderOptions } from './render-options.js';
 import type { Reply } from './reply.js';
 import type { Selection } from './selection.js';
 

@@ -2,7 +2,7 @@ import { StatusError } from '@castellan/machinery';
 import { systemPriorityClasses } from '../admission/pod-plugins.js';
 import type { ApiObject } from '../json.js';
 import { createObject, type WriteTools } from '../registry/write.js';
-import type { Server } from '../request/handler.js';
+import type { Server } from '../request/server.js';
 
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 

@@ -1,6 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { isIP, isIPv4 } from 'node:net';
-import type { CertificateOptions, Certificates } from './certificates.js';
 import {
   bitString,
   boolean,
@@ -13,6 +12,7 @@ import {
   unsignedInteger,
   utf8String,
 } from './der.js';
+import type { CertificateOptions, Certificates } from './plane-certificates.js';
 
 /**
  * X.509 certificates written directly (RFC 5280). A library for it costs a start more than the rest of the server.

@@ -1,0 +1,24 @@
+import type { Resource } from '../registry/resource.js';
+import type { WriteTools } from '../registry/write.js';
+import type { ApiRequest, User } from '../server/http.js';
+import type { RenderOptions } from './render-options.js';
+import type { Reply } from './reply.js';
+import type { RequestInfo } from './request-info.js';
+
+/** One request on its way through the chain. */
+export interface Exchange {
+  readonly request: ApiRequest;
+  readonly info: RequestInfo;
+  readonly user: User;
+  readonly reply: Reply;
+}
+
+export type ResourceInfo = Extract<RequestInfo, { type: 'resource' }>;
+
+/** A request for a resource that is known: what the verbs below need. */
+export interface ResourceExchange extends Exchange {
+  readonly info: ResourceInfo;
+  readonly resource: Resource;
+  readonly tools: WriteTools;
+  readonly render: RenderOptions;
+}

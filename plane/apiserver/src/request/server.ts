@@ -1,0 +1,28 @@
+import type { Keyspace } from '@castellan/keyspace';
+import type { World } from '@castellan/world';
+import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
+import type { Authorizer } from '../authorization/authorizer.js';
+import type { BootstrapRoles } from '../authorization/bootstrap.js';
+import type { Registry } from '../registry/registry.js';
+import type { NodeStreams } from '../server/node-streams.js';
+import type { EventLeases } from '../storage/event-leases.js';
+import type { AuditSink } from './audit.js';
+import type { InFlight } from './in-flight.js';
+
+/** What the request chain works with. */
+export interface Server {
+  readonly keyspace: Keyspace;
+  readonly world: World;
+  readonly registry: Registry;
+  readonly leases: EventLeases;
+  readonly tokens: ServiceAccountTokens;
+  readonly authorizer: Authorizer;
+  readonly bootstrapRoles: BootstrapRoles;
+  readonly inFlight: InFlight;
+  /** Gets every request's audit events. */
+  readonly audit?: AuditSink;
+  readonly nodeStreams?: NodeStreams;
+  /** Whether the server's own objects are there: what /readyz says. */
+  isReady(): boolean;
+  log?(line: string): void;
+}

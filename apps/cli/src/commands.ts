@@ -45,6 +45,14 @@ export const commands: readonly CommandDefinition[] = [
         description:
           'embedded, or etcd://HOST:PORT[,HOST:PORT…] to keep the objects in an etcd cluster; kept over starts (default: embedded)',
       },
+      { flags: '--etcd-cafile <FILE>', description: 'PEM of the authority of an etcd with TLS; kept over starts' },
+      { flags: '--etcd-certfile <FILE>', description: 'PEM of the certificate to show to that etcd' },
+      { flags: '--etcd-keyfile <FILE>', description: 'PEM of the key of that certificate' },
+      {
+        flags: '--encryption-provider-config <FILE>',
+        description:
+          'an EncryptionConfiguration (aescbc, aesgcm, secretbox, identity): how objects are sealed in the storage; kept over starts (default: not at all)',
+      },
       { flags: '--detach', description: 'return when the API server is ready; the plane goes on in the background' },
       operators,
       { flags: '--no-node', description: 'run no node agent: pods stay Pending' },

@@ -110,6 +110,12 @@ export const errorTable = {
     summary: "`--storage` names another place than the one where the data directory's objects are.",
     next: 'leave `--storage` out, or choose another data directory with `--data-dir DIR`',
   },
+  ENCRYPTION: {
+    exitCode: exitCodes.precondition,
+    summary:
+      'The file of `--encryption-provider-config` cannot be used, or objects are stored with a key that it does not have.',
+    next: 'give the file whose keys were used to write the objects; the message names file or key',
+  },
   MACHINE_NOT_READY: {
     exitCode: exitCodes.precondition,
     summary: 'The machine lacks something that pods need. The message names it.',

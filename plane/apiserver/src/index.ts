@@ -1,3 +1,7 @@
+export type { Encryption } from './encryption/encryption.js';
+export { EncryptionConfigurationError } from './encryption/encryption-configuration-error.js';
+export { readEncryptionConfiguration } from './encryption/read-configuration.js';
+export { DecryptionError } from './encryption/value-transformer.js';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server/api-server.js';
 export { ensureCertificates } from './server/certificates.js';
 export type { ApiRequest, ResponseWriter, User } from './server/http.js';

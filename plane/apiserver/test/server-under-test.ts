@@ -8,6 +8,7 @@ import {
   type ApiServer,
   type Certificates,
   createApiServer,
+  type Encryption,
   ensureCertificates,
   kubeconfigOf,
   type NodeStreams,
@@ -53,7 +54,7 @@ export interface TestWatchEvent {
 }
 
 export async function startServer(
-  options: { keyspace?: Keyspace; nodeStreams?: NodeStreams; world?: World } = {},
+  options: { keyspace?: Keyspace; nodeStreams?: NodeStreams; world?: World; encryption?: Encryption } = {},
 ): Promise<ServerUnderTest> {
   const world = options.world ?? realWorld();
   const directory = await mkdtemp(join(tmpdir(), 'apiserver-'));
@@ -64,8 +65,13 @@ export async function startServer(
     world: realWorld(),
   });
   const keyspace = options.keyspace ?? memoryKeyspace(world);
-  const { nodeStreams } = options;
-  const server = await createApiServer({ keyspace, world, ...(nodeStreams === undefined ? {} : { nodeStreams }) });
+  const { nodeStreams, encryption } = options;
+  const server = await createApiServer({
+    keyspace,
+    world,
+    ...(nodeStreams === undefined ? {} : { nodeStreams }),
+    ...(encryption === undefined ? {} : { encryption }),
+  });
   const tls = {
     key: certificates.serverKey,
     certificate: certificates.serverCertificate,

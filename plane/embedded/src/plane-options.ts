@@ -7,6 +7,8 @@ export interface PlaneOptions {
   readonly dataDirectory: string;
   /** Where the objects are: unless told where they were before, at first embedded. Several planes may share an etcd. */
   readonly storage?: Storage;
+  /** Path of an EncryptionConfiguration; unless told the one that was used before, at first none. */
+  readonly encryptionConfiguration?: string;
   /** Of the API server on loopback. 0 lets the system choose. */
   readonly port: number;
   readonly world: World;

@@ -4,6 +4,7 @@ import {
   type ApiServer,
   type Certificates,
   createApiServer,
+  type Encryption,
   ensureCertificates,
   ensureServiceAccountKey,
   kubeconfigOf,
@@ -16,6 +17,7 @@ import type { World } from '@castellan/world';
 import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
 import { installCustomResourceDefinitions } from './install.js';
 import type { Phase, PlaneOptions } from './plane-options.js';
+import { explainDecryption, rememberEncryption } from './remembered-encryption.js';
 import { openStorage, startCompaction } from './storage.js';
 import { startWorkers, type Workers } from './workers.js';
 
@@ -54,12 +56,15 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
   try {
     await mkdir(dataDirectory, { recursive: true });
     const addresses = await ensureAddressPlan(dataDirectory);
+    const encryption = await rememberEncryption(dataDirectory, options.encryptionConfiguration);
     const keyspace = await phase('keyspace', () => openStorage(options));
     started.push(() => keyspace.close());
     started.push(startCompaction(keyspace, options));
     const certificates = await phase('certificates', () => planeCertificates(dataDirectory, addresses, world));
     const streams = new LateNodeStreams();
-    const server = await phase('API server', () => planeApiServer(options, keyspace, addresses, streams));
+    const server = await phase('API server', () =>
+      planeApiServer(options, { keyspace, encryption, addresses, nodeStreams: streams }).catch(explainDecryption),
+    );
     started.push(() => server.close());
     const tls = {
       key: certificates.serverKey,
@@ -133,10 +138,14 @@ async function planeCertificates(dataDirectory: string, addresses: AddressPlan, 
 
 async function planeApiServer(
   { dataDirectory, world, log }: PlaneOptions,
-  keyspace: Keyspace,
-  addresses: AddressPlan,
-  nodeStreams: NodeStreams,
+  parts: {
+    readonly keyspace: Keyspace;
+    readonly encryption: Encryption | undefined;
+    readonly addresses: AddressPlan;
+    readonly nodeStreams: NodeStreams;
+  },
 ): Promise<ApiServer> {
+  const { keyspace, encryption, addresses, nodeStreams } = parts;
   const serviceAccountKey = await ensureServiceAccountKey(join(dataDirectory, 'pki'));
   return await createApiServer({
     serviceAccountKey,
@@ -144,6 +153,7 @@ async function planeApiServer(
     world,
     serviceCidr: addresses.serviceCidr,
     nodeStreams,
+    ...(encryption === undefined ? {} : { encryption }),
     log: (line) => log.error(line),
   });
 }

@@ -26,3 +26,14 @@ test('without the option the first start uses the embedded keyspace', async () =
   await assert.rejects(rememberStorage(directory, { type: 'etcd', endpoints: ['one:2379'] }), /in its own keyspace/);
   await rm(directory, { recursive: true });
 });
+
+test('the certificates of an etcd are kept while its endpoints change', async () => {
+  const directory = await mkdtemp(join(tmpdir(), 'castellan-storage-'));
+  const tls = { caFile: '/pki/ca.crt', certificateFile: '/pki/client.crt', keyFile: '/pki/client.key' };
+  const first = { type: 'etcd', endpoints: ['one:2379'], tls } as const;
+  assert.deepEqual(await rememberStorage(directory, first), first);
+  assert.deepEqual(await rememberStorage(directory, undefined), first);
+  const moved = { type: 'etcd', endpoints: ['two:2379'] } as const;
+  assert.deepEqual(await rememberStorage(directory, moved), { ...moved, tls });
+  await rm(directory, { recursive: true });
+});

@@ -1,5 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { compactPeriodically, type Keyspace, openEmbeddedKeyspace, openEtcdKeyspace } from '@castellan/keyspace';
+import {
+  compactPeriodically,
+  type EtcdTls,
+  type Keyspace,
+  openEmbeddedKeyspace,
+  openEtcdKeyspace,
+} from '@castellan/keyspace';
 import type { Log } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { rememberStorage } from './remembered-storage.js';
@@ -11,7 +18,16 @@ export type Storage =
       readonly type: 'etcd';
       /** HOST:PORT of one or more members. */
       readonly endpoints: readonly string[];
+      /** Absent: connections are not encrypted. */
+      readonly tls?: EtcdTlsFiles;
     };
+
+/** Paths of PEM files, as kube-apiserver's `--etcd-cafile`, `--etcd-certfile` and `--etcd-keyfile`. */
+export interface EtcdTlsFiles {
+  readonly caFile: string;
+  readonly certificateFile?: string;
+  readonly keyFile?: string;
+}
 
 interface StorageOptions {
   readonly dataDirectory: string;
@@ -27,8 +43,13 @@ export async function openStorage(options: StorageOptions): Promise<Keyspace> {
   const { dataDirectory, world, log } = options;
   const storage = await rememberStorage(dataDirectory, options.storage);
   if (storage.type === 'etcd') {
-    const { endpoints } = storage;
-    return await openEtcdKeyspace({ endpoints, world, onNotice: (message) => log.warn(message) });
+    const { endpoints, tls } = storage;
+    return await openEtcdKeyspace({
+      endpoints,
+      world,
+      onNotice: (message) => log.warn(message),
+      ...(tls === undefined ? {} : { tls: await readTls(tls) }),
+    });
   }
   const directory = join(dataDirectory, 'keyspace');
   return await openEmbeddedKeyspace({ directory, world, onNotice: ({ message }) => log.warn(message) });
@@ -48,4 +69,21 @@ export function startCompaction(keyspace: Keyspace, { world, log }: StorageOptio
     stopping.abort();
     await compacting;
   };
+}
+
+async function readTls({ caFile, certificateFile, keyFile }: EtcdTlsFiles): Promise<EtcdTls> {
+  return {
+    ca: await readPem(caFile),
+    ...(certificateFile === undefined ? {} : { certificate: await readPem(certificateFile) }),
+    ...(keyFile === undefined ? {} : { key: await readPem(keyFile) }),
+  };
+}
+
+async function readPem(path: string): Promise<string> {
+  const pem = await readFile(path, 'utf8').catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`a file for the connections to etcd cannot be read: ${reason}; next: correct its \`--etcd-…file\``);
+  });
+  if (!pem.includes('-----BEGIN ')) throw new Error(`${path} is not PEM; next: correct its \`--etcd-…file\``);
+  return pem;
 }

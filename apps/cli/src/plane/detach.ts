@@ -10,7 +10,7 @@ import { type Announcement, parseAnnouncement } from './announce.js';
 import { ensureDirectory } from './ensure-directory.js';
 import { lastLogLines } from './plane-log.js';
 import { probeReady } from './probe-ready.js';
-import { formatStorage, type UpOptions } from './up-options.js';
+import { formatStorageOptions, type UpOptions } from './up-options.js';
 
 const startDeadlineMs = 30_000;
 const readyPollMs = 10;
@@ -73,7 +73,7 @@ function upArguments(dataDirectory: string, options: UpOptions): readonly string
     'up',
     ...['--data-dir', dataDirectory],
     ...['--port', String(options.port)],
-    ...(options.storage === undefined ? [] : ['--storage', formatStorage(options.storage)]),
+    ...formatStorageOptions(options),
     ...['--operators', operators],
     ...(options.hasNode ? [] : ['--no-node']),
     ...(options.hasControllers ? [] : ['--no-controllers']),

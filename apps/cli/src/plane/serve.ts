@@ -39,6 +39,9 @@ export async function servePlane(
     const starting = startPlane({
       dataDirectory,
       ...(options.storage === undefined ? {} : { storage: options.storage }),
+      ...(options.encryptionConfiguration === undefined
+        ? {}
+        : { encryptionConfiguration: options.encryptionConfiguration }),
       port: options.port,
       world,
       log,
@@ -78,7 +81,7 @@ function startFailure(error: unknown, port: number): unknown {
     });
   }
   const [what = text, next] = text.split(/;? [Nn]ext: /);
-  const code = hasCode(error, 'STORAGE_MISMATCH') ? 'STORAGE_MISMATCH' : 'START_FAILED';
+  const code = (['STORAGE_MISMATCH', 'ENCRYPTION'] as const).find((known) => hasCode(error, known)) ?? 'START_FAILED';
   return new CliError(code, `The plane did not start: ${what}`, {
     cause: error,
     ...(next === undefined ? {} : { next }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CliError } from '../errors.js';
-import { formatStorage, parseUpOptions } from './up-options.js';
+import { formatStorage, formatStorageOptions, parseUpOptions } from './up-options.js';
 
 test('--storage is the embedded keyspace, or an etcd with its endpoints', () => {
   assert.equal(parseUpOptions({}).storage, undefined);
@@ -30,4 +30,24 @@ test('--storage that is neither is refused with the part that is wrong', () => {
       storage,
     );
   }
+});
+
+test('the files for an etcd with TLS and for encryption are passed on as absolute paths', () => {
+  const files = { etcdCafile: '/pki/ca.crt', etcdCertfile: '/pki/c.crt', etcdKeyfile: '/pki/c.key' };
+  const options = parseUpOptions({ storage: 'etcd://one:2379', ...files, encryptionProviderConfig: 'encryption.yaml' });
+  assert.deepEqual(formatStorageOptions(options), [
+    ...['--storage', 'etcd://one:2379'],
+    ...['--etcd-cafile', '/pki/ca.crt', '--etcd-certfile', '/pki/c.crt', '--etcd-keyfile', '/pki/c.key'],
+    ...['--encryption-provider-config', `${process.cwd()}/encryption.yaml`],
+  ]);
+});
+
+test('a file for etcd without those that it needs is refused', () => {
+  const wrong = [
+    [{ etcdCafile: 'ca' }, /needs --storage etcd/],
+    [{ storage: 'embedded', etcdCafile: 'ca' }, /needs --storage etcd/],
+    [{ storage: 'etcd://one:2379', etcdCafile: 'ca', etcdKeyfile: 'key' }, /need each other/],
+    [{ storage: 'etcd://one:2379', etcdCertfile: 'crt', etcdKeyfile: 'key' }, /needs --etcd-cafile/],
+  ] as const;
+  for (const [options, says] of wrong) assert.throws(() => parseUpOptions(options), { code: 'USAGE', message: says });
 });

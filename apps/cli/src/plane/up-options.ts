@@ -1,4 +1,5 @@
-import type { Storage } from '@castellan/embedded';
+import { resolve } from 'node:path';
+import type { EtcdTlsFiles, Storage } from '@castellan/embedded';
 import type { Context, Options } from '../context.js';
 import { CliError } from '../errors.js';
 import { parseOperators } from './operators.js';
@@ -14,6 +15,8 @@ export interface UpOptions {
   readonly isDetached: boolean;
   /** Absent: where the data directory's objects are. */
   readonly storage: Storage | undefined;
+  /** An absolute path. Absent: what the data directory was encrypted with before. */
+  readonly encryptionConfiguration: string | undefined;
   /** A pipe to tell the process that started this one how far it is; see detach.ts. */
   readonly announceTo: number | undefined;
 }
@@ -25,9 +28,40 @@ export function parseUpOptions(options: Options): UpOptions {
     hasControllers: options.controllers !== false,
     hasNode: options.node !== false && options.controllers !== false,
     isDetached: options.detach === true,
-    storage: typeof options.storage === 'string' ? parseStorage(options.storage) : undefined,
+    storage: parseStorageOptions(options),
+    encryptionConfiguration: pathOf(options.encryptionProviderConfig),
     announceTo: typeof options.announceTo === 'string' ? Number(options.announceTo) : undefined,
   };
+}
+
+function parseStorageOptions(options: Options): Storage | undefined {
+  const storage = typeof options.storage === 'string' ? parseStorage(options.storage) : undefined;
+  const tls = parseTls(options);
+  if (tls === undefined) return storage;
+  if (storage?.type !== 'etcd')
+    throw new CliError('USAGE', '--etcd-cafile needs --storage etcd://HOST:PORT[,HOST:PORT…].');
+  return { ...storage, tls };
+}
+
+function parseTls(options: Options): EtcdTlsFiles | undefined {
+  const caFile = pathOf(options.etcdCafile);
+  const certificateFile = pathOf(options.etcdCertfile);
+  const keyFile = pathOf(options.etcdKeyfile);
+  if ((certificateFile === undefined) !== (keyFile === undefined)) {
+    throw new CliError('USAGE', '--etcd-certfile and --etcd-keyfile need each other.');
+  }
+  if (caFile === undefined && keyFile !== undefined)
+    throw new CliError('USAGE', '--etcd-certfile needs --etcd-cafile.');
+  if (caFile === undefined) return undefined;
+  return {
+    caFile,
+    ...(certificateFile === undefined ? {} : { certificateFile }),
+    ...(keyFile === undefined ? {} : { keyFile }),
+  };
+}
+
+function pathOf(option: unknown): string | undefined {
+  return typeof option === 'string' ? resolve(option) : undefined;
 }
 
 function parseStorage(text: string): Storage {
@@ -51,6 +85,18 @@ function isHostAndPort(text: string): boolean {
 /** As the option is written. */
 export function formatStorage(storage: Storage): string {
   return storage.type === 'embedded' ? storage.type : `etcd://${storage.endpoints.join(',')}`;
+}
+
+/** As the options that say where the objects are, and how they are sealed. */
+export function formatStorageOptions({ storage, encryptionConfiguration }: UpOptions): readonly string[] {
+  const { caFile, certificateFile, keyFile } = (storage?.type === 'etcd' ? storage.tls : undefined) ?? {};
+  return [
+    ...(storage === undefined ? [] : ['--storage', formatStorage(storage)]),
+    ...(caFile === undefined ? [] : ['--etcd-cafile', caFile]),
+    ...(certificateFile === undefined ? [] : ['--etcd-certfile', certificateFile]),
+    ...(keyFile === undefined ? [] : ['--etcd-keyfile', keyFile]),
+    ...(encryptionConfiguration === undefined ? [] : ['--encryption-provider-config', encryptionConfiguration]),
+  ];
 }
 
 /** Only root may make networks for pods; an ordinary user is root in a user namespace of their own. */

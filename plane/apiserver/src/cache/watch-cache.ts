@@ -2,8 +2,8 @@ import type { KeyEvent, Keyspace, Revision, Watch } from '@castellan/keyspace';
 import { StatusError } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { ApiObject } from '../json.js';
+import type { ObjectCodec } from '../storage/codec.js';
 import { rangeOfPrefix } from '../storage/keys.js';
-import type { Decode } from '../storage/object-storage.js';
 import type { CacheEntry, CacheEvent } from './cache-event.js';
 import { EventWindow } from './event-window.js';
 import { OrderedEntries } from './ordered-entries.js';
@@ -25,7 +25,7 @@ const revisionWaitMs = 3000;
 export class WatchCache {
   private readonly keyspace: Keyspace;
   private readonly world: World;
-  private readonly decode: Decode;
+  private readonly codec: ObjectCodec;
   private readonly prefix: string;
   private entries = new OrderedEntries();
   private events = new EventWindow(0);
@@ -36,11 +36,11 @@ export class WatchCache {
   private waiting: { readonly revision: Revision; readonly resolve: () => void }[] = [];
   private isClosed = false;
 
-  constructor(options: { keyspace: Keyspace; world: World; prefix: string; decode: Decode }) {
+  constructor(options: { keyspace: Keyspace; world: World; prefix: string; codec: ObjectCodec }) {
     this.keyspace = options.keyspace;
     this.world = options.world;
     this.prefix = options.prefix;
-    this.decode = options.decode;
+    this.codec = options.codec;
   }
 
   /** All changes up to this revision are in the cache. */
@@ -125,7 +125,7 @@ export class WatchCache {
     const range = rangeOfPrefix(this.prefix);
     const { revision, keyValues } = await this.keyspace.range(range);
     const entries = new OrderedEntries();
-    for (const { key, value, modRevision } of keyValues) entries.set(key, this.decode(value, modRevision));
+    for (const stored of keyValues) entries.set(stored.key, this.codec.decode(stored).object);
     this.entries = entries;
     this.events = new EventWindow(revision);
     this.seenRevision = revision;
@@ -146,7 +146,7 @@ export class WatchCache {
         this.entries.delete(key);
         if (before !== undefined) this.events.append({ key, revision, before, encoded: new Map() }, now);
       } else {
-        const after = this.decode(keyValue.value, keyValue.modRevision);
+        const after = this.codec.decode(keyValue).object;
         this.entries.set(key, after);
         this.events.append(cacheEvent(key, revision, before, after), now);
       }
@@ -193,8 +193,8 @@ export class WatchCache {
 
   private historicEvent(event: KeyEvent): CacheEvent {
     const { key, revision, keyValue, previous } = event;
-    const before = previous === undefined ? undefined : this.decode(previous.value, previous.modRevision);
-    const after = keyValue === undefined ? undefined : this.decode(keyValue.value, keyValue.modRevision);
+    const before = previous === undefined ? undefined : this.codec.decode(previous).object;
+    const after = keyValue === undefined ? undefined : this.codec.decode(keyValue).object;
     return cacheEvent(key, revision, before, after);
   }
 

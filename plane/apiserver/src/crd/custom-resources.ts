@@ -1,5 +1,6 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
+import type { Encryption } from '../encryption/encryption.js';
 import type { ApiObject } from '../json.js';
 import { at, records, text } from '../json.js';
 import type { Resource, ResourceDefinition, ResourceStore } from '../registry/resource.js';
@@ -21,12 +22,14 @@ interface Served {
 export class CustomResources {
   private readonly keyspace: Keyspace;
   private readonly world: World;
+  private readonly encryption: Encryption;
   private readonly crds: Resource;
   private readonly served = new Map<string, Served>();
 
-  constructor(options: { keyspace: Keyspace; world: World; crds: Resource }) {
+  constructor(options: { keyspace: Keyspace; world: World; encryption: Encryption; crds: Resource }) {
     this.keyspace = options.keyspace;
     this.world = options.world;
+    this.encryption = options.encryption;
     this.crds = options.crds;
   }
 
@@ -99,7 +102,8 @@ export class CustomResources {
       prefix: customPrefix(group, plural),
       isNamespaced: at(source, 'spec', 'scope') === 'Namespaced',
     };
-    const store = createResourceStore({ keyspace: this.keyspace, world: this.world, layout });
+    const values = this.encryption.transformerOf({ group, plural });
+    const store = createResourceStore({ keyspace: this.keyspace, world: this.world, layout, values });
     const served = { source, store, versions: new Map<string, Resource>() };
     this.served.set(name, served);
     return served;

@@ -1,7 +1,8 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
 import type { CustomResources } from '../crd/custom-resources.js';
-import { builtinPrefix } from '../storage/keys.js';
+import type { Encryption } from '../encryption/encryption.js';
+import { builtinPrefix, rangeOfPrefix } from '../storage/keys.js';
 import { type BuiltInStrategies, builtInKinds } from './built-in-kinds.js';
 import { createResourceStore, type Resource, type ResourceDefinition, type ResourceStore } from './resource.js';
 
@@ -11,11 +12,16 @@ export class Registry {
   private readonly stores = new Map<string, ResourceStore>();
   private custom: CustomResources | undefined;
 
-  constructor(options: { keyspace: Keyspace; world: World; strategies: BuiltInStrategies }) {
+  private readonly keyspace: Keyspace;
+
+  constructor(options: { keyspace: Keyspace; world: World; encryption: Encryption; strategies: BuiltInStrategies }) {
+    this.keyspace = options.keyspace;
     for (const definition of builtInKinds(options.strategies)) {
       const prefix = builtinPrefix(definition.group, definition.plural);
       const layout = { prefix, isNamespaced: definition.isNamespaced };
-      const store = this.stores.get(prefix) ?? createResourceStore({ ...options, layout });
+      const store =
+        this.stores.get(prefix) ??
+        createResourceStore({ ...options, layout, values: options.encryption.transformerOf(definition) });
       this.stores.set(prefix, store);
       this.builtIn.set(keyOf(definition), { definition, store });
     }
@@ -45,6 +51,20 @@ export class Registry {
   async definitions(): Promise<readonly ResourceDefinition[]> {
     const builtIn = [...this.builtIn.values()].map(({ definition }) => definition);
     return [...builtIn, ...((await this.custom?.definitions()) ?? [])];
+  }
+
+  /**
+   * Opens the first stored object of each built-in resource, so that a server without the keys of what is encrypted does
+   * not start.
+   *
+   * @throws DecryptionError
+   */
+  async assertReadable(): Promise<void> {
+    const firstOf = async ({ layout, codec }: ResourceStore) => {
+      const { keyValues } = await this.keyspace.range(rangeOfPrefix(layout.prefix), { limit: 1 });
+      for (const stored of keyValues) codec.decode(stored);
+    };
+    await Promise.all([...this.stores.values()].map(firstOf));
   }
 
   close(): void {

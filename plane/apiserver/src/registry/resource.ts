@@ -1,11 +1,12 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
 import { WatchCache } from '../cache/watch-cache.js';
+import type { ValueTransformer } from '../encryption/value-transformer.js';
 import type { ApiObject } from '../json.js';
 import type { Column } from '../printers/column.js';
-import { decodeObject } from '../storage/codec.js';
+import { type ObjectCodec, objectCodec } from '../storage/codec.js';
 import type { KeyLayout } from '../storage/keys.js';
-import { createObjectStorage, type Decode, type ObjectStorage } from '../storage/object-storage.js';
+import { createObjectStorage, type ObjectStorage } from '../storage/object-storage.js';
 import type { ScalePaths } from './scale-paths.js';
 import type { Strategy } from './strategy.js';
 
@@ -77,7 +78,7 @@ export interface ResourceStore {
   readonly layout: KeyLayout;
   readonly storage: ObjectStorage;
   readonly cache: WatchCache;
-  readonly decode: Decode;
+  readonly codec: ObjectCodec;
 }
 
 export interface Resource {
@@ -89,15 +90,16 @@ export function createResourceStore(options: {
   readonly keyspace: Keyspace;
   readonly world: World;
   readonly layout: KeyLayout;
-  readonly decode?: Decode;
+  /** How the objects are sealed. */
+  readonly values: ValueTransformer;
 }): ResourceStore {
   const { keyspace, world, layout } = options;
-  const decode = options.decode ?? decodeObject;
+  const codec = objectCodec(options.values);
   return {
     layout,
-    decode,
-    storage: createObjectStorage(keyspace, decode),
-    cache: new WatchCache({ keyspace, world, prefix: layout.prefix, decode }),
+    codec,
+    storage: createObjectStorage(keyspace, codec),
+    cache: new WatchCache({ keyspace, world, prefix: layout.prefix, codec }),
   };
 }
 

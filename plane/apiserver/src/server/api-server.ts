@@ -7,6 +7,7 @@ import { RoleBasedAccess, rbacGroup } from '../authorization/role-based.js';
 import { DefinitionCleanup } from '../crd/cleanup.js';
 import { customResourceDefinitionStrategy } from '../crd/crd-strategy.js';
 import { CustomResources } from '../crd/custom-resources.js';
+import { type Encryption, noEncryption } from '../encryption/encryption.js';
 import { at, text } from '../json.js';
 import { Registry } from '../registry/registry.js';
 import { handle } from '../request/handler.js';
@@ -32,6 +33,8 @@ export interface ApiServerOptions {
   readonly log?: (line: string) => void;
   /** IPv4 range of the services' addresses; `10.96.0.0/16` by default. The first address is service default/kubernetes. */
   readonly serviceCidr?: string;
+  /** How objects are sealed in the keyspace (`parseEncryptionConfiguration`); absent: not at all. */
+  readonly encryption?: Encryption;
   readonly nodeStreams?: NodeStreams;
   /** Where the audit log is kept: a JSON line per request, with who asked for what but no bodies. Absent: none is. */
   readonly auditLog?: string;
@@ -66,9 +69,11 @@ async function serviceAddress(registry: Registry, owner: string): Promise<string
 /**
  * A Kubernetes API server over a keyspace. Several may serve the same keyspace. What it needs of its own (system
  * namespaces, service default/kubernetes) is made before `createApiServer` resolves.
+ *
+ * @throws DecryptionError for objects that are stored encrypted, when `encryption` does not have their key
  */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { keyspace, world, log, nodeStreams } = options;
+  const { keyspace, world, log, nodeStreams, encryption = noEncryption } = options;
   const addresses = new ServiceAddresses({ keyspace, world, cidr: options.serviceCidr ?? defaultServiceCidr });
   const strategies = {
     namespace: namespaceStrategy,
@@ -82,9 +87,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       neighbours: (crd) => custom.neighbours(crd),
     }),
   };
-  const registry: Registry = new Registry({ keyspace, world, strategies });
+  const registry: Registry = new Registry({ keyspace, world, encryption, strategies });
   const crds = registry.builtin('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
-  const custom: CustomResources = new CustomResources({ keyspace, world, crds });
+  const custom: CustomResources = new CustomResources({ keyspace, world, encryption, crds });
+  await registry.assertReadable();
   registry.serveCustom(custom);
   const context = { world, isDryRun: false, userName: 'system:apiserver', writer: ownWriter };
   const cleanup: DefinitionCleanup = new DefinitionCleanup({ crds, custom, context, log });

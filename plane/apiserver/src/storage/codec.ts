@@ -1,17 +1,33 @@
-import type { Revision } from '@castellan/keyspace';
+import type { KeyValue, Revision } from '@castellan/keyspace';
 import { deepFreeze } from '@castellan/machinery';
+import { plainValues, type ValueTransformer } from '../encryption/value-transformer.js';
 import { type ApiObject, asApiObject, record } from '../json.js';
 
-/** Values are JSON. The resourceVersion is not in them: it is the revision at which they were written. */
-export function encodeObject(object: ApiObject): Uint8Array {
-  const { resourceVersion: _, ...metadata } = object.metadata;
-  return Buffer.from(JSON.stringify({ ...object, metadata }), 'utf8');
+/** Between objects and the values that are stored. */
+export interface ObjectCodec {
+  encode(key: string, object: ApiObject): Uint8Array;
+  decode(stored: KeyValue): DecodedObject;
 }
 
-export function decodeObject(value: Uint8Array, revision: Revision): ApiObject {
-  const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
-  const object = asApiObject(record(JSON.parse(text)));
-  return withRevision(object, revision);
+export interface DecodedObject {
+  readonly object: ApiObject;
+  /** It is sealed otherwise than it would be now. */
+  readonly isStale: boolean;
+}
+
+/** Values are JSON, sealed by `values`. The resourceVersion is not in them: it is the revision at which they were written. */
+export function objectCodec(values: ValueTransformer = plainValues): ObjectCodec {
+  return {
+    encode(key, object) {
+      const { resourceVersion: _, ...metadata } = object.metadata;
+      return values.seal(key, Buffer.from(JSON.stringify({ ...object, metadata }), 'utf8'));
+    },
+    decode({ key, value: stored, modRevision }) {
+      const { value, isStale } = values.open(key, stored);
+      const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
+      return { object: withRevision(asApiObject(record(JSON.parse(text))), modRevision), isStale };
+    },
+  };
 }
 
 export function withRevision(object: ApiObject, revision: Revision): ApiObject {

@@ -1,8 +1,8 @@
 // Walk 2b/10: what the write path (registry/write.ts) made is put into the keyspace here, if nobody was faster.
-import type { Keyspace, LeaseId, Revision } from '@castellan/keyspace';
+import type { Keyspace, LeaseId } from '@castellan/keyspace';
 import { deepEqual, StatusError } from '@castellan/machinery';
 import type { ApiObject } from '../json.js';
-import { decodeObject, encodeObject, withRevision } from './codec.js';
+import { type ObjectCodec, objectCodec, withRevision } from './codec.js';
 
 /** What a change makes of the object that is there now. */
 export type Change =
@@ -26,12 +26,11 @@ export interface ObjectStorage {
 }
 
 export type ChangeFunction = (current: ApiObject) => Change | Promise<Change>;
-export type Decode = (value: Uint8Array, revision: Revision) => ApiObject;
 
 /** So many writers would have to overtake one request; then it is better to tell the client than to go on. */
 const maxAttempts = 200;
 
-export function createObjectStorage(keyspace: Keyspace, decode: Decode = decodeObject): ObjectStorage {
+export function createObjectStorage(keyspace: Keyspace, codec: ObjectCodec = objectCodec()): ObjectStorage {
   async function read(key: string) {
     const { keyValue } = await keyspace.get(key);
     return keyValue;
@@ -40,12 +39,12 @@ export function createObjectStorage(keyspace: Keyspace, decode: Decode = decodeO
   return {
     async get(key) {
       const keyValue = await read(key);
-      return keyValue === undefined ? undefined : decode(keyValue.value, keyValue.modRevision);
+      return keyValue === undefined ? undefined : codec.decode(keyValue).object;
     },
 
     async create(key, object, lease) {
       const options = lease === undefined ? { ifRevision: 0 } : { ifRevision: 0, lease };
-      const result = await keyspace.put(key, encodeObject(object), options);
+      const result = await keyspace.put(key, codec.encode(key, object), options);
       return result.isWritten ? withRevision(object, result.revision) : undefined;
     },
 
@@ -53,16 +52,16 @@ export function createObjectStorage(keyspace: Keyspace, decode: Decode = decodeO
       let keyValue = await read(key);
       for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
         if (keyValue === undefined) return undefined;
-        const current = decode(keyValue.value, keyValue.modRevision);
+        const { object: current, isStale } = codec.decode(keyValue);
         const wanted = await change(current);
-        if (wanted.type === 'put' && isSameContent(wanted.object, current)) {
+        if (wanted.type === 'put' && !isStale && isSameContent(wanted.object, current)) {
           return { type: 'unchanged', object: current };
         }
         const ifRevision = keyValue.modRevision;
         const lease = keyValue.lease === undefined ? {} : { lease: keyValue.lease };
         const result =
           wanted.type === 'put'
-            ? await keyspace.put(key, encodeObject(wanted.object), { ifRevision, ...lease })
+            ? await keyspace.put(key, codec.encode(key, wanted.object), { ifRevision, ...lease })
             : await keyspace.delete(key, { ifRevision });
         if (result.isWritten) return { type: wanted.type, object: withRevision(wanted.object, result.revision) };
         keyValue = result.present;

@@ -21,7 +21,7 @@ import { podStrategy } from '../strategies/pod.js';
 import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
 import { openAuditFile } from './audit-file.js';
-import { createPriorityClasses, createSystemObjects, ownWriter } from './bootstrap.js';
+import { createSystemObjects, ownWriter } from './bootstrap.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
 import type { NodeStreams } from './node-streams.js';
@@ -127,11 +127,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   // Reads every definition, of which there may be thousands: not while somebody waits for the start.
   const cancelResume = world.clock.after(resumeDelayMs, () => {
     cleanup.resume();
-    const failed = (error: unknown) => log?.(`the default roles and classes were not made: ${String(error)}`);
-    bootstrapRoles
-      .ready()
-      .then(() => createPriorityClasses(server))
-      .catch(failed);
+    bootstrapRoles.ready().catch((error: unknown) => log?.(`the default roles were not made: ${String(error)}`));
   });
   const listeners = new Set<Listener>();
 

@@ -1,6 +1,7 @@
 import { StatusError } from '@castellan/machinery';
 import { systemPriorityClasses } from '../admission/pod-plugins.js';
 import type { ApiObject } from '../json.js';
+import type { Resource } from '../registry/resource.js';
 import { createObject, type WriteTools } from '../registry/write.js';
 import type { Server } from '../request/server.js';
 
@@ -9,31 +10,30 @@ const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-le
 /** Under this name kube-apiserver owns the fields that it writes itself. */
 export const ownWriter = { manager: 'kube-apiserver', operation: 'Update' } as const;
 
-/** What clients take for granted: the four system namespaces and the API server's own service. */
+/**
+ * What clients take for granted: the four system namespaces, the API server's own service and the priority classes that
+ * every cluster has. Those that do not need each other are written at once, so that they share a commit.
+ */
 export async function createSystemObjects(server: Server, ownAddress: string): Promise<void> {
   const namespaces = server.registry.builtin('', 'v1', 'namespaces');
-  const tools = ownTools(server);
-  for (const name of systemNamespaces) {
-    const object: ApiObject = { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
-    await ignoreExisting(createObject(namespaces, undefined, object, tools));
-  }
   const services = server.registry.builtin('', 'v1', 'services');
-  await ignoreExisting(createObject(services, 'default', ownService(ownAddress), tools));
+  const classes = server.registry.builtin('scheduling.k8s.io', 'v1', 'priorityclasses');
+  const tools = ownTools(server);
+  const create = (resource: Resource, namespace: string | undefined, object: ApiObject) =>
+    ignoreExisting(createObject(resource, namespace, object, tools));
+  await Promise.all(systemNamespaces.map((name) => create(namespaces, undefined, namespaceObject(name))));
+  await Promise.all([
+    create(services, 'default', ownService(ownAddress)),
+    ...systemPriorityClasses.map((priorityClass) => create(classes, undefined, priorityClassObject(priorityClass))),
+  ]);
 }
 
-/** The priority classes that every cluster has. Pods may name them before they are there. */
-export async function createPriorityClasses(server: Server): Promise<void> {
-  const classes = server.registry.builtin('scheduling.k8s.io', 'v1', 'priorityclasses');
-  for (const { name, value, description } of systemPriorityClasses) {
-    const object: ApiObject = {
-      apiVersion: 'scheduling.k8s.io/v1',
-      kind: 'PriorityClass',
-      metadata: { name },
-      value,
-      description,
-    };
-    await ignoreExisting(createObject(classes, undefined, object, ownTools(server)));
-  }
+function namespaceObject(name: string): ApiObject {
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name } };
+}
+
+function priorityClassObject({ name, value, description }: (typeof systemPriorityClasses)[number]): ApiObject {
+  return { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value, description };
 }
 
 function ownTools(server: Server): WriteTools {

@@ -1,0 +1,12 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { judge, readKnownDifferences } from './golden/known-differences.js';
+import { runOnOwnPlanes } from './golden/own-planes.js';
+import { readTranscripts } from './golden/transcript.js';
+
+test('every recorded step of kube-apiserver 1.36.2 agrees, or docs/compatibility.md says why it does not', async () => {
+  const results = await runOnOwnPlanes(readTranscripts());
+  assert.equal(results.flatMap(({ steps }) => steps).length, 1431);
+  const wrong = judge(results, readKnownDifferences());
+  assert.deepEqual(wrong, [], 'the list is made anew by: npm run golden -- --write');
+});

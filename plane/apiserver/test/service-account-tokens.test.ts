@@ -102,3 +102,61 @@ test('a token for less than ten minutes is refused', async () => {
   assert.equal(refused.status, 422);
   assert.match(refused.json.message, /may not specify a duration less than 10 minutes/);
 });
+
+test("a token of a pod's own volume is told to end in an hour and holds for a year, but not longer than its pod", async () => {
+  const pods = '/api/v1/namespaces/default/pods';
+  await createAccount('f');
+  const spec = { serviceAccountName: 'f', containers: [{ name: 'c', image: 'i' }] };
+  const { json: pod } = await server.send('POST', pods, { metadata: { name: 'q' }, spec });
+  const [volume] = pod.spec.volumes;
+  assert.match(volume.name, /^kube-api-access-[bcdfghjklmnpqrstvwxz2456789]{5}$/);
+  const { expirationSeconds, path } = volume.projected.sources[0].serviceAccountToken;
+  assert.deepEqual([expirationSeconds, path], [3607, 'token']);
+  const boundObjectRef = { kind: 'Pod', apiVersion: 'v1', name: 'q', uid: pod.metadata.uid };
+  const asked = { spec: { expirationSeconds, boundObjectRef } };
+  const { json: issued } = await server.send('POST', `${accounts}/f/token`, asked);
+  const { token, expirationTimestamp } = issued.status;
+  const claims = JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString('utf8'));
+  assert.equal(claims.exp - claims.iat, 31_536_000);
+  assert.equal(claims['kubernetes.io'].warnafter - claims.iat, 3607);
+  assert.ok(Math.abs(Date.parse(expirationTimestamp) / 1000 - claims.iat - 3607) <= 1);
+  assert.equal((await whoAmI(token)).status, 201);
+  await server.send('DELETE', `${pods}/q`, { gracePeriodSeconds: 0 });
+  await server.send('POST', pods, { metadata: { name: 'q' }, spec });
+  assert.equal((await whoAmI(token)).status, 401, 'another pod of the same name is another pod');
+});
+
+test('a pod or its account may do without a token, and a container keeps what it mounts at its place', async () => {
+  const pods = '/api/v1/namespaces/default/pods';
+  await server.send('POST', accounts, { metadata: { name: 'g' }, automountServiceAccountToken: false });
+  const place = '/var/run/secrets/kubernetes.io/serviceaccount';
+  const mount = { name: 'v', mountPath: place };
+  const container = { name: 'c', image: 'i' };
+  const volumesOf = async (spec: object) => {
+    const { json } = await server.send('POST', `${pods}?dryRun=All`, { metadata: { name: 'r' }, spec });
+    return (json.spec.volumes ?? []).map(({ name }: { name: string }) => name.replace(/-[a-z0-9]{5}$/, ''));
+  };
+  assert.deepEqual(await volumesOf({ serviceAccountName: 'g', containers: [container] }), []);
+  const overridden = { serviceAccountName: 'g', automountServiceAccountToken: true, containers: [container] };
+  assert.deepEqual(await volumesOf(overridden), ['kube-api-access']);
+  assert.deepEqual(await volumesOf({ automountServiceAccountToken: false, containers: [container] }), []);
+  const volumes = [{ name: 'v', emptyDir: {} }];
+  assert.deepEqual(await volumesOf({ volumes, containers: [{ ...container, volumeMounts: [mount] }] }), ['v']);
+});
+
+test('an account can forbid the secrets that it does not name', async () => {
+  const annotations = { 'kubernetes.io/enforce-mountable-secrets': 'true' };
+  await server.send('POST', accounts, { metadata: { name: 'h', annotations }, secrets: [{ name: 'known' }] });
+  const spec = (secretName: string) => ({
+    serviceAccountName: 'h',
+    containers: [{ name: 'c', image: 'i' }],
+    volumes: [{ name: 'v', secret: { secretName } }],
+  });
+  const path = '/api/v1/namespaces/default/pods?dryRun=All';
+  const refused = await server.send('POST', path, { metadata: { name: 's' }, spec: spec('other') });
+  assert.equal(
+    refused.json.message,
+    'pods "s" is forbidden: volume with secret.secretName="other" is not allowed because service account h does not reference that secret',
+  );
+  assert.equal((await server.send('POST', path, { metadata: { name: 's' }, spec: spec('known') })).status, 201);
+});

@@ -6,8 +6,9 @@ import type { Server } from '../request/server.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
 import { defaultStorageClass, namespaceProtection } from './cluster-plugins.js';
 import { limitRanger } from './limit-ranger.js';
-import { defaultTolerations, priority, serviceAccount } from './pod-plugins.js';
+import { defaultTolerations, priority } from './pod-plugins.js';
 import { resourceQuota } from './resource-quota.js';
+import { serviceAccount } from './service-account.js';
 import { validateByPolicies } from './validating-policies.js';
 import { mutateByWebhooks, validateByWebhooks } from './webhooks.js';
 

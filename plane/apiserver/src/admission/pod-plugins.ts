@@ -1,5 +1,5 @@
 import { forbidden } from '../errors.js';
-import { type ApiObject, at, count, list, record, records, text, withAt } from '../json.js';
+import { at, count, record, records, text, withAt } from '../json.js';
 import type { AdmissionChange } from '../registry/admission-control.js';
 import { storageKey } from '../storage/keys.js';
 import { type AdmissionContext, type AdmissionPlugin, isCreateOf } from './admission-plugin.js';
@@ -97,41 +97,4 @@ async function priorityClassOf(
     .sort((left, right) => (count(left.value) ?? 0) - (count(right.value) ?? 0));
   const [lowest] = defaults;
   return lowest === undefined ? undefined : { ...lowest, name: lowest.metadata.name ?? '', value: lowest.value };
-}
-
-/** How often, and how far apart, the account `default` of a new namespace is looked for: its controller is on the way. */
-const accountAttempts = 10;
-const accountRetryMs = 100;
-
-/** ServiceAccount: a pod runs as an account that is there, and pulls its images with the account's secrets. */
-export const serviceAccount: AdmissionPlugin = {
-  handles: isPodCreate,
-  async mutate(write, context) {
-    const { object } = write;
-    // A pod that mirrors one of a node's own has no account.
-    if (object.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined) return object;
-    const name = text(at(object, 'spec', 'serviceAccountName')) || 'default';
-    const account = await accountOf(write, context, name);
-    const secrets = list(account.imagePullSecrets);
-    const own = list(at(object, 'spec', 'imagePullSecrets'));
-    const spec = {
-      ...record(object.spec),
-      serviceAccountName: name,
-      serviceAccount: name,
-      ...(own.length > 0 || secrets.length === 0 ? {} : { imagePullSecrets: secrets }),
-    };
-    return { ...object, spec };
-  },
-};
-
-async function accountOf(write: AdmissionChange, { server }: AdmissionContext, name: string): Promise<ApiObject> {
-  const namespace = write.namespace ?? '';
-  const attempts = name === 'default' ? accountAttempts : 1;
-  for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    const account = await server.tokens.find('serviceaccounts', namespace, name);
-    if (account !== undefined) return account;
-    if (attempt < attempts) await server.world.clock.sleep(accountRetryMs);
-  }
-  const problem = `error looking up service account ${namespace}/${name}: serviceaccount "${name}" not found`;
-  throw forbidden(write.definition, write.name, problem);
 }

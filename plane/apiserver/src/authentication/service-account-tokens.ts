@@ -13,6 +13,8 @@ export interface TokenClaims {
   readonly account: ApiObject;
   readonly audiences: readonly string[];
   readonly expirationSeconds: number;
+  /** When its use becomes a matter for a warning: for a token that is let live longer than was asked for. */
+  readonly warnAfterSeconds?: number;
   /** The pod, secret or node with which the token ends. */
   readonly bound?: BoundObject;
 }
@@ -35,6 +37,7 @@ export type TokenVerdict =
 const boundResources: Readonly<Record<BoundKind, string>> = { pod: 'pods', secret: 'secrets', node: 'nodes' };
 const claimsField = 'kubernetes.io';
 const extraPrefix = 'authentication.kubernetes.io/';
+const deletionLeewayMs = 60_000;
 const badToken = 'invalid bearer token';
 
 /** Tokens of service accounts: signed here, good while the account, and what they are bound to, are there. */
@@ -58,21 +61,20 @@ export class ServiceAccountTokens {
     this.key = options.key;
   }
 
-  issue({ account, audiences, expirationSeconds, bound }: TokenClaims): { token: string; expiresAtMs: number } {
+  issue({ account, audiences, expirationSeconds, warnAfterSeconds, bound }: TokenClaims): string {
     const now = Math.floor(this.world.clock.now() / 1000);
     const { name = '', namespace = '', uid = '' } = account.metadata;
-    const expires = now + expirationSeconds;
-    const token = this.signer().sign({
+    const warning = warnAfterSeconds === undefined ? {} : { warnafter: now + warnAfterSeconds };
+    return this.signer().sign({
       aud: audiences,
-      exp: expires,
+      exp: now + expirationSeconds,
       iat: now,
       iss: this.issuer,
       jti: this.world.random.uuid(),
-      [claimsField]: { namespace, ...boundClaims(bound), serviceaccount: { name, uid } },
+      [claimsField]: { namespace, ...boundClaims(bound), serviceaccount: { name, uid }, ...warning },
       nbf: now,
       sub: serviceAccountUserName(namespace, name),
     });
-    return { token, expiresAtMs: expires * 1000 };
   }
 
   /** @param audiences any of which the token must be for. */
@@ -116,9 +118,16 @@ export class ServiceAccountTokens {
       const name = text(at(reference, 'name')) ?? '';
       const found = await this.find(plural, within, name);
       if (found === undefined) return `${plural} "${name}" not found`;
+      if (this.isLongDeleted(found)) return `${plural} "${name}" has been deleted`;
       if (found.metadata.uid !== at(reference, 'uid')) return `the UID of ${plural} "${name}" is not that of the token`;
     }
     return undefined;
+  }
+
+  /** What is on its way out holds for its grace period and a minute; then no token holds for its sake. */
+  private isLongDeleted({ metadata: { deletionTimestamp } }: ApiObject): boolean {
+    if (typeof deletionTimestamp !== 'string') return false;
+    return Date.parse(deletionTimestamp) + deletionLeewayMs < this.world.clock.now();
   }
 
   async find(plural: string, namespace: string, name: string): Promise<ApiObject | undefined> {

@@ -12,29 +12,41 @@ const type = { group: 'authentication.k8s.io', version: 'v1', kind: 'TokenReques
 const defaultSeconds = 3600;
 const minSeconds = 600;
 const maxSeconds = 2 ** 32;
+/**
+ * What the volume of a pod asks for (admission/token-volume.ts). Programs that read their token once and never again
+ * would be shut out after an hour: the token is told to end then, so that it is renewed, but holds for a year.
+ */
+const volumeSeconds = 3607;
+const extendedSeconds = 365 * 24 * 60 * 60;
 
 /** POST serviceaccounts/NAME/token: a token that ends with its time, its account, or what it is bound to. */
 export async function serveTokenRequest(server: Server, exchange: ResourceExchange): Promise<void> {
   const { info, request, reply, resource } = exchange;
+  const { tokens } = server;
   if (request.method !== 'POST') throw methodNotAllowed();
   const { object: sent } = await readObject(request, type);
   const name = info.name ?? '';
   const namespace = info.namespace ?? '';
-  const account = await server.tokens.find('serviceaccounts', namespace, name);
+  const account = await tokens.find('serviceaccounts', namespace, name);
   if (account === undefined) throw notFound(resource.definition, name);
   const asked = list(at(sent, 'spec', 'audiences')).flatMap((audience) => text(audience) ?? []);
-  const audiences = asked.length === 0 ? [server.tokens.issuer] : asked;
+  const audiences = asked.length === 0 ? [tokens.issuer] : asked;
   const expirationSeconds = count(at(sent, 'spec', 'expirationSeconds')) ?? defaultSeconds;
   const errors = durationErrors(expirationSeconds);
   if (errors.length > 0) throw invalidError(type, '', errors);
   const reference = at(sent, 'spec', 'boundObjectRef') ?? null;
   const bound = reference === null ? undefined : await boundObject(server, account, reference);
-  const { token, expiresAtMs } = server.tokens.issue({
+  const isExtended =
+    bound?.kind === 'pod' && expirationSeconds === volumeSeconds && audiences.every((each) => each === tokens.issuer);
+  const token = tokens.issue({
     account,
     audiences,
-    expirationSeconds,
+    ...(isExtended
+      ? { expirationSeconds: extendedSeconds, warnAfterSeconds: expirationSeconds }
+      : { expirationSeconds }),
     ...(bound === undefined ? {} : { bound }),
   });
+  const expiresAtMs = server.world.clock.now() + expirationSeconds * 1000;
   const metadata = { name, namespace, uid: account.metadata.uid, creationTimestamp: timestamp(server.world) };
   await reply.object(201, {
     kind: type.kind,

@@ -4,6 +4,7 @@ import { type Image, ImageError } from '../images/image.js';
 import { createCgroup, removeCgroups } from '../sandbox/cgroups.js';
 import { ContainerProcess } from '../sandbox/container-process.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';
+import { requestToken } from './account-token.js';
 import type { ContainerFacts, WaitingFacts } from './container-facts.js';
 import { containerLaunch, resourceLimits, standardEnvironment } from './container-launch.js';
 import { ContainerRun } from './container-run.js';
@@ -11,8 +12,10 @@ import { ContainerConfigError, type EnvironmentSources, resolveEnvironment } fro
 import type { PodDirectory } from './pod-directory.js';
 import { podFiles } from './pod-files.js';
 import type { PodHost } from './pod-host.js';
-import { VolumeError, volumeMounts } from './pod-volumes.js';
+import { volumeMounts } from './pod-volumes.js';
+import type { VolumeSources } from './projected-files.js';
 import { nextBackoffMs } from './restart-backoff.js';
+import { VolumeError } from './volume-error.js';
 
 interface Entry {
   current?: ContainerRun;
@@ -122,7 +125,7 @@ export class PodContainers {
   }
 
   /** Where the environment and the volumes of a pod come from; the pod as it is now. */
-  sources(pod: Pod, podIp: string): EnvironmentSources {
+  sources(pod: Pod, podIp: string): EnvironmentSources & VolumeSources {
     const namespace = pod.metadata.namespace ?? '';
     const { client, nodeName, network } = this.#host;
     return {
@@ -133,6 +136,7 @@ export class PodContainers {
       base: { ...standardEnvironment(pod), ...this.#host.serviceEnvironment(namespace) },
       configMap: (name) => client.find(configMaps, { namespace, name }),
       secret: (name) => client.find(secrets, { namespace, name }),
+      token: (wish) => requestToken(this.#host, pod, wish),
     };
   }
 

@@ -38,6 +38,11 @@ export class PodSandbox {
     return this.directory.read()?.startedAtMs ?? this.#host.world.clock.now();
   }
 
+  /** Where the pod will be, decided and written down here if it was not before. */
+  address(pod: Pod): string {
+    return podNetworkAt(this.#host.network, this.#index(pod)).address;
+  }
+
   /** Finds or makes the pod's network. The address is the same as before, if there was one. */
   async ensure(pod: Pod): Promise<PodNetwork> {
     if (this.#network !== undefined) return this.#network;

@@ -1,35 +1,82 @@
-import {
-  chmodSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join, normalize } from 'node:path';
-import type { ConfigMap, Container, Pod, Secret, Volume } from '@castellan/machinery';
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join, normalize } from 'node:path';
+import type { Container, Pod, Volume } from '@castellan/machinery';
 import { giveDirectory, type Mount } from '../sandbox/root-file-system.js';
-import { bytesOf, type EnvironmentSources, fieldValue } from './environment.js';
+import type { PodHost } from './pod-host.js';
+import { projectedFiles, type VolumeSources } from './projected-files.js';
+import { VolumeError } from './volume-error.js';
+import { writeFiles } from './volume-files.js';
 
-export type VolumeSources = Pick<EnvironmentSources, 'pod' | 'nodeName' | 'hostIp' | 'podIp' | 'configMap' | 'secret'>;
+/** What a volume lacks is mostly made in the same moment as the pod. */
+const firstRetryMs = 50;
+const lastRetryMs = 1_000;
+/** A token that could not be replaced holds for a while yet. */
+const renewalRetryMs = 30_000;
 
-/** A volume cannot be made yet, or never. Becomes the event FailedMount; the pod waits in ContainerCreating. */
-export class VolumeError extends Error {
-  override readonly name = 'VolumeError';
+/** The volumes of one pod on this machine. */
+export class PodVolumes {
+  readonly #host: Pick<PodHost, 'world' | 'log'>;
+  readonly #directory: string;
+  #areMade = false;
+  #retryMs = firstRetryMs;
+  #renewAtMs: number | undefined;
+
+  constructor(host: Pick<PodHost, 'world' | 'log'>, directory: string) {
+    this.#host = host;
+    this.#directory = directory;
+  }
+
+  /** Makes those that are not there. Throws a VolumeError when one cannot be made, to be tried again later. */
+  async ensure(sources: VolumeSources): Promise<void> {
+    if (this.#areMade) return;
+    this.#renewAtMs = await makeVolumes(this.#directory, sources);
+    this.#areMade = true;
+  }
+
+  /** How long to wait after a failure: longer each time. */
+  nextRetryMs(): number {
+    const waitMs = this.#retryMs;
+    this.#retryMs = Math.min(waitMs * 2, lastRetryMs);
+    return waitMs;
+  }
+
+  /**
+   * Replaces tokens while the old ones hold; when that fails the pod goes on with what it has. Returns when to ask
+   * again, in milliseconds since the epoch: never, for a pod without tokens.
+   */
+  async renew(sources: VolumeSources): Promise<number | undefined> {
+    const { clock } = this.#host.world;
+    if (this.#renewAtMs === undefined || clock.now() < this.#renewAtMs) return this.#renewAtMs;
+    try {
+      this.#renewAtMs = await makeVolumes(this.#directory, sources);
+    } catch (error) {
+      const { namespace, name } = sources.pod.metadata;
+      this.#host.log.warn('volumes not renewed', { pod: `${namespace}/${name}`, error: String(error) });
+      this.#renewAtMs = clock.now() + renewalRetryMs;
+    }
+    return this.#renewAtMs;
+  }
 }
 
-/** Makes a pod's volumes below `directory`; those that are there are kept with their content. */
-export async function ensureVolumes(directory: string, sources: VolumeSources): Promise<void> {
-  mkdirSync(directory, { recursive: true });
-  for (const volume of sources.pod.spec?.volumes ?? []) {
-    const path = join(directory, volume.name);
-    if (volume.emptyDir !== undefined) ensureEmptyDirectory(path, sources.pod);
-    else if (volume.hostPath !== undefined) ensureHostPath(volume.hostPath);
-    else writeFiles(path, await projectedFiles(volume, sources));
-  }
+/** What is there is kept with its content, but for files that come from the API. Returns when those are to be renewed. */
+async function makeVolumes(directory: string, sources: VolumeSources): Promise<number | undefined> {
+  // Nobody else on the machine may read a pod's secrets; containers see their volumes by mounts, not by this path.
+  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  const renewals: number[] = [];
+  const volumes = sources.pod.spec?.volumes ?? [];
+  await Promise.all(
+    volumes.map(async (volume) => {
+      const path = join(directory, volume.name);
+      if (volume.emptyDir !== undefined) ensureEmptyDirectory(path, sources.pod);
+      else if (volume.hostPath !== undefined) ensureHostPath(volume.hostPath);
+      else {
+        const { files, renewAtMs } = await projectedFiles(volume, sources);
+        writeFiles(path, files);
+        if (renewAtMs !== undefined) renewals.push(renewAtMs);
+      }
+    }),
+  );
+  return renewals.length === 0 ? undefined : Math.min(...renewals);
 }
 
 /** Where a container sees its volumes. Every volume must have been made. */
@@ -43,20 +90,6 @@ export function volumeMounts(directory: string, pod: Pod, container: Container):
     return { source, target: normalize(mount.mountPath), isReadOnly };
   });
 }
-
-interface ProjectedFile {
-  readonly path: string;
-  readonly content: Buffer;
-  readonly mode: number;
-}
-
-interface Item {
-  readonly key: string;
-  readonly path: string;
-  readonly mode?: number;
-}
-
-const defaultFileMode = 0o644;
 
 function ensureEmptyDirectory(path: string, pod: Pod): void {
   if (existsSync(path)) return;
@@ -81,131 +114,9 @@ function isProjected(volume: Volume): boolean {
   return volume.emptyDir === undefined && volume.hostPath === undefined;
 }
 
-/**
- * All files change at once: they live in a directory of their own, `..data` is a link to it, and each file is a link
- * through `..data`. A change makes a new directory and renames the link over the old one.
- */
-function writeFiles(path: string, files: readonly ProjectedFile[]): void {
-  mkdirSync(path, { recursive: true });
-  const version = `..${process.hrtime.bigint()}`;
-  for (const file of files) {
-    const target = join(path, version, file.path);
-    mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, file.content);
-    chmodSync(target, file.mode);
-  }
-  mkdirSync(join(path, version), { recursive: true });
-  const link = join(path, '..data');
-  const old = existsSync(link) ? statSync(link).ino : undefined;
-  symlinkSync(version, `${link}.new`);
-  renameSync(`${link}.new`, link);
-  const names = new Set(files.map((file) => file.path.split('/')[0] ?? ''));
-  for (const name of names) {
-    rmSync(join(path, name), { force: true, recursive: true });
-    symlinkSync(join('..data', name), join(path, name));
-  }
-  if (old !== undefined) removeOldVersions(path, version);
-}
-
-async function projectedFiles(volume: Volume, sources: VolumeSources): Promise<readonly ProjectedFile[]> {
-  if (volume.projected !== undefined) {
-    const mode = volume.projected.defaultMode ?? defaultFileMode;
-    const parts = await Promise.all(
-      (volume.projected.sources ?? []).map(async (source) => {
-        if (source.configMap !== undefined) return await configMapFiles(source.configMap, mode, sources);
-        if (source.secret !== undefined) return await secretFiles(source.secret, mode, sources);
-        if (source.downwardAPI !== undefined) return downwardFiles(source.downwardAPI.items ?? [], mode, sources);
-        throw new VolumeError(`volume "${volume.name}" projects what this node has no support for yet`);
-      }),
-    );
-    return parts.flat();
-  }
-  if (volume.configMap !== undefined) {
-    return await configMapFiles(volume.configMap, volume.configMap.defaultMode ?? defaultFileMode, sources);
-  }
-  if (volume.secret !== undefined) {
-    const { secretName, ...rest } = volume.secret;
-    const named = { ...rest, ...(secretName === undefined ? {} : { name: secretName }) };
-    return await secretFiles(named, volume.secret.defaultMode ?? defaultFileMode, sources);
-  }
-  if (volume.downwardAPI !== undefined) {
-    return downwardFiles(volume.downwardAPI.items ?? [], volume.downwardAPI.defaultMode ?? defaultFileMode, sources);
-  }
-  const kind = Object.keys(volume).find((key) => key !== 'name') ?? 'none';
-  throw new VolumeError(
-    `volume "${volume.name}" is of kind ${kind}, which this node does not offer; next: use emptyDir, configMap, secret, downwardAPI, projected or hostPath`,
-  );
-}
-
-interface NamedSource {
-  readonly name?: string;
-  readonly items?: readonly Item[];
-  readonly optional?: boolean;
-}
-
-async function configMapFiles(
-  source: NamedSource,
-  mode: number,
-  sources: VolumeSources,
-): Promise<readonly ProjectedFile[]> {
-  return namedFiles(await sources.configMap(source.name ?? ''), 'configmap', { source, mode });
-}
-
-async function secretFiles(
-  source: NamedSource,
-  mode: number,
-  sources: VolumeSources,
-): Promise<readonly ProjectedFile[]> {
-  return namedFiles(await sources.secret(source.name ?? ''), 'secret', { source, mode });
-}
-
-function namedFiles(
-  object: ConfigMap | Secret | undefined,
-  kind: string,
-  { source, mode }: { readonly source: NamedSource; readonly mode: number },
-): readonly ProjectedFile[] {
-  if (object === undefined) {
-    if (source.optional === true) return [];
-    throw new VolumeError(`${kind} "${source.name}" not found`);
-  }
-  const contents = bytesOf(object);
-  const items: readonly Item[] = source.items ?? Object.keys(contents).map((key) => ({ key, path: key }));
-  return items.flatMap((item) => {
-    const content = contents[item.key];
-    if (content !== undefined) return [{ path: item.path, content, mode: item.mode ?? mode }];
-    if (source.optional === true) return [];
-    throw new VolumeError(`${kind} "${source.name}" has no key "${item.key}"`);
-  });
-}
-
-function downwardFiles(
-  items: readonly {
-    readonly path: string;
-    readonly mode?: number;
-    readonly fieldRef?: { readonly fieldPath: string };
-  }[],
-  mode: number,
-  sources: VolumeSources,
-): readonly ProjectedFile[] {
-  return items.map((item) => ({
-    path: item.path,
-    content: Buffer.from(item.fieldRef === undefined ? '' : fieldValue(item.fieldRef.fieldPath, sources)),
-    mode: item.mode ?? mode,
-  }));
-}
-
 function subPath(base: string, path: string): string {
   const source = join(base, path);
   if (!source.startsWith(`${base}/`)) throw new VolumeError(`subPath "${path}" leaves its volume`);
   if (!existsSync(source)) mkdirSync(source, { recursive: true });
   return source;
-}
-
-function removeOldVersions(path: string, current: string): void {
-  for (const name of readdirVersions(path))
-    if (name !== current) rmSync(join(path, name), { recursive: true, force: true });
-}
-
-function readdirVersions(path: string): readonly string[] {
-  return readdirSync(path).filter((name) => /^\.\.\d+$/.test(name));
 }

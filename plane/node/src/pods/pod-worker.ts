@@ -12,8 +12,9 @@ import { type PodPlan, planPod } from './pod-plan.js';
 import { PodProbes, probeTarget } from './pod-probes.js';
 import { PodSandbox } from './pod-sandbox.js';
 import { podStatus } from './pod-status.js';
-import { ensureVolumes, VolumeError } from './pod-volumes.js';
+import { PodVolumes } from './pod-volumes.js';
 import { checkProbe } from './probe-check.js';
+import { VolumeError } from './volume-error.js';
 
 const retryMs = 1_000;
 const defaultGraceSeconds = 30;
@@ -27,12 +28,12 @@ export class PodWorker {
   readonly #host: PodHost;
   readonly #sandbox: PodSandbox;
   readonly #containers: PodContainers;
+  readonly #volumes: PodVolumes;
   readonly #stops = new ContainerStops(() => this.wake());
   readonly #probes: PodProbes;
   readonly #hasEnded: (worker: PodWorker) => void;
   #pod: Pod;
   #isGone = false;
-  #hasVolumes = false;
   #isReleased = false;
   #endSeenAtMs: number | undefined;
   #isClosed = false;
@@ -50,6 +51,7 @@ export class PodWorker {
     this.#probes = new PodProbes(host);
     this.#sandbox = new PodSandbox(host, this.uid);
     this.#containers = new PodContainers(host, this.uid, this.#sandbox.directory);
+    this.#volumes = new PodVolumes(host, this.#sandbox.directory.volumes);
     // What an earlier agent has started is ours from the first moment: its logs can be read, its exit is noticed.
     const network = this.#sandbox.recordedNetwork();
     if (network !== undefined) this.#containers.adopt(network.namespace);
@@ -121,11 +123,10 @@ export class PodWorker {
         'this node does not offer hostNetwork; every pod has a network of its own',
       );
     }
-    const network = await this.#sandbox.ensure(this.#pod);
-    const problem = await this.#ensureVolumes(network.address);
+    const { network, problem } = await this.#ensureSandbox();
     if (problem !== undefined) {
       await this.#publish(this.#plan(), problem);
-      return this.#lookAgainAt(this.#now() + retryMs);
+      return this.#lookAgainAt(this.#now() + this.#volumes.nextRetryMs());
     }
     const before = this.#plan();
     for (const name of before.replace) this.#replace(name);
@@ -140,6 +141,16 @@ export class PodWorker {
     await this.#publish(plan);
     this.#lookAgainAt(this.#stops.advance(this.#now()));
     this.#lookAgainAt(plan.lookAgainAtMs);
+    this.#lookAgainAt(await this.#volumes.renew(this.#containers.sources(this.#pod, network.address)));
+  }
+
+  /** The files of volumes come over the network of the machine, so they are fetched while the pod's own is made. */
+  async #ensureSandbox() {
+    const volumes = this.#ensureVolumes(this.#sandbox.address(this.#pod));
+    const [network, problem] = await Promise.allSettled([this.#sandbox.ensure(this.#pod), volumes]);
+    if (network.status === 'rejected') throw network.reason;
+    if (problem.status === 'rejected') throw problem.reason;
+    return { network: network.value, problem: problem.value };
   }
 
   /** The pod is to end: ask, wait until the deadline, kill, tell the API server, remove everything. */
@@ -202,10 +213,8 @@ export class PodWorker {
   }
 
   async #ensureVolumes(podIp: string): Promise<string | undefined> {
-    if (this.#hasVolumes) return undefined;
     try {
-      await ensureVolumes(this.#sandbox.directory.volumes, this.#containers.sources(this.#pod, podIp));
-      this.#hasVolumes = true;
+      await this.#volumes.ensure(this.#containers.sources(this.#pod, podIp));
       return undefined;
     } catch (error) {
       if (!(error instanceof VolumeError)) throw error;

@@ -118,6 +118,7 @@ export {
   fieldError,
   formatFieldError,
   invalidError,
+  ShownValue,
 } from './validation/field-error.js';
 export { isIpAddress, isIpv4, isIpv6 } from './validation/ip-address.js';
 export { labelErrors } from './validation/labels.js';

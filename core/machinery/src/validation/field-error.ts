@@ -51,7 +51,17 @@ function make(type: FieldErrorType, field: string, value: unknown, detail: strin
   return { type, field, message: parts.join(': ') };
 }
 
+/** A value that messages show as the text says: a Go structure, whose fields have an order of their own. */
+export class ShownValue {
+  readonly text: string;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+}
+
 function formatValue(value: unknown): string {
+  if (value instanceof ShownValue) return value.text;
   return typeof value === 'string' ? goQuoted(value) : goJson(value);
 }
 

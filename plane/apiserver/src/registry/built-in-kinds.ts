@@ -1,5 +1,6 @@
 import { rbacKinds } from '../authorization/rbac-kinds.js';
 import { columnsOf } from '../printers/built-in-columns.js';
+import { disruptionBudgetStrategy } from '../strategies/disruption-budget.js';
 import { endpointSliceStrategy, endpointsStrategy } from '../strategies/endpoints.js';
 import { coreEventStrategy, eventConversion, eventStrategy } from '../strategies/event.js';
 import { leaseStrategy } from '../strategies/lease.js';
@@ -218,6 +219,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       isNamespaced: true,
       shortNames: ['pdb'],
       subresources: [statusSubresource('PodDisruptionBudget')],
+      strategy: disruptionBudgetStrategy,
       hasGeneration: true,
       columns: columnsOf.poddisruptionbudgets,
     }),

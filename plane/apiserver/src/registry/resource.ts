@@ -41,6 +41,8 @@ export interface ResourceDefinition {
   readonly fieldLabels: Readonly<Record<string, readonly string[]>>;
   /** A change of anything but metadata and status adds one to metadata.generation. */
   readonly hasGeneration: boolean;
+  /** A change of an annotation adds one to it too (Deployment). */
+  readonly annotationsAreIntent?: boolean;
   /** PUT to a name that is not there creates it. */
   readonly createsOnUpdate: boolean;
   /** PUT without a resourceVersion is refused (custom resources). */

@@ -16,6 +16,8 @@ export interface Strategy {
   validate?(object: ApiObject, current?: ApiObject): FieldErrors | Promise<FieldErrors>;
   /** The rules that compare an object with what it was. */
   validateUpdate?(object: ApiObject, current: ApiObject): readonly FieldError[];
+  /** The object as it is there, with what else than its status a write of the status subresource must not change. */
+  prepareForStatus?(object: ApiObject, current: ApiObject): ApiObject;
   /** The rules of a write of the status subresource; `validate` and `validateUpdate` otherwise do not see status. */
   validateStatus?(object: ApiObject, current: ApiObject): FieldErrors | Promise<FieldErrors>;
   /** What is wrong with the name, as upstream says it. Default: it must be a DNS subdomain. */

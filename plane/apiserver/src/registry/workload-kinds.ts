@@ -48,6 +48,7 @@ export const workloadKinds: readonly ResourceDefinition[] = [
     shortNames: ['deploy'],
     subresources: [scaleSubresource, statusSubresource('Deployment')],
     scale: scaled,
+    annotationsAreIntent: true,
     strategy: deploymentStrategy,
     columns: workloadColumns.deployments,
   }),

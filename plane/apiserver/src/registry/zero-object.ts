@@ -20,6 +20,9 @@ const values: ReadonlySet<string> = new Set([
   'loadBalancer',
 ]);
 
+/** Texts that are written even when they are empty. */
+const texts: ReadonlySet<string> = new Set(['serviceName']);
+
 /** Kinds where one of them is a pointer instead. */
 const pointers: Readonly<Record<string, string>> = { ReplicationController: 'template' };
 
@@ -31,7 +34,8 @@ export function zeroObject(object: JsonRecord, kind: string): JsonRecord {
 function emptied(value: JsonRecord, pointer: string): JsonRecord {
   const zero: Record<string, unknown> = {};
   for (const [name, child] of Object.entries(value)) {
-    if (name === 'containers' && Array.isArray(child)) zero[name] = [];
+    if (child === '' && texts.has(name)) zero[name] = '';
+    else if (name === 'containers' && Array.isArray(child)) zero[name] = [];
     else if (values.has(name) && name !== pointer && isRecord(child)) zero[name] = emptied(child, pointer);
   }
   return zero;

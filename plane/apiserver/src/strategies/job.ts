@@ -10,6 +10,8 @@ const uidLabel = 'batch.kubernetes.io/controller-uid';
 const nameLabel = 'batch.kubernetes.io/job-name';
 /** Before they had a prefix. */
 const oldLabels = { uid: 'controller-uid', name: 'job-name' } as const;
+/** Those that hold the job's name: each is told of a name that is too long. */
+const nameLabels = [nameLabel, oldLabels.name];
 const maxLabelLength = 63;
 const completionModes = ['NonIndexed', 'Indexed'];
 const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'];
@@ -83,7 +85,9 @@ function selectorErrors(sent: ApiObject, whole: ApiObject): readonly FieldError[
   return [
     ...(isOwn ? [] : [fieldError.invalid('spec.selector', selector, '`selector` not auto-generated')]),
     ...(manualSelector !== true && name.length > maxLabelLength
-      ? [fieldError.invalid('spec.template.labels', name, `must be no more than ${maxLabelLength} bytes`)]
+      ? nameLabels.map(() =>
+          fieldError.invalid('spec.template.labels', name, `must be no more than ${maxLabelLength} bytes`),
+        )
       : []),
     ...(selects(selector, labels)
       ? []

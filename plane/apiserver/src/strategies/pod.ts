@@ -1,4 +1,5 @@
 import { type ApiObject, at, record, text } from '../json.js';
+import { podStatusErrors, preparePodStatus } from '../pods/status-rules.js';
 import type { Strategy } from '../registry/strategy.js';
 import { qosClassOf, withPodDefaults } from './pod-defaults.js';
 import { validatePod, validatePodUpdate } from './pod-validation.js';
@@ -13,6 +14,10 @@ export const podStrategy: Strategy = {
   validate: validatePod,
 
   validateUpdate: validatePodUpdate,
+
+  prepareForStatus: preparePodStatus,
+
+  validateStatus: podStatusErrors,
 
   gracePeriodSeconds: (pod, requested) => {
     // Nothing runs: nothing is to be waited for.

@@ -1,4 +1,4 @@
-import { type FieldError, fieldError } from '@castellan/machinery';
+import { type FieldError, fieldError, ShownValue } from '@castellan/machinery';
 import { at, type JsonRecord, record, text } from '../json.js';
 
 const percentText =
@@ -26,8 +26,7 @@ export function rollingUpdateErrors(
 ): readonly FieldError[] {
   const type = text(strategy.type) ?? '';
   if (!types.includes(type)) {
-    const shown = { Type: type, RollingUpdate: strategy.rollingUpdate ?? null };
-    return [fieldError.notSupported(path, shown, types)];
+    return [fieldError.notSupported(path, shownStrategy(strategy), types)];
   }
   if (type !== 'RollingUpdate') {
     if (strategy.rollingUpdate === undefined || type !== 'Recreate') return [];
@@ -36,9 +35,16 @@ export function rollingUpdateErrors(
   }
   const { maxUnavailable, maxSurge } = record(strategy.rollingUpdate);
   return [
-    ...amountErrors(maxUnavailable, `${path}.rollingUpdate.maxUnavailable`, true),
-    ...amountErrors(maxSurge, `${path}.rollingUpdate.maxSurge`, path === 'spec.updateStrategy'),
+    ...podAmountErrors(maxUnavailable, `${path}.rollingUpdate.maxUnavailable`, true),
+    ...podAmountErrors(maxSurge, `${path}.rollingUpdate.maxSurge`, path === 'spec.updateStrategy'),
   ];
+}
+
+/** As Go prints it: fields in the order of the structure, by their Go names. */
+function shownStrategy({ type, rollingUpdate }: JsonRecord): ShownValue {
+  const { maxUnavailable = 0, maxSurge = 0 } = record(rollingUpdate);
+  const rollout = rollingUpdate === undefined ? null : { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge };
+  return new ShownValue(JSON.stringify({ Type: type ?? '', RollingUpdate: rollout }));
 }
 
 /** Some pod must be allowed to be too many or too few. */
@@ -55,7 +61,7 @@ function isNothing(amount: unknown): boolean {
 }
 
 /** A number of pods, or a percentage of them. */
-function amountErrors(amount: unknown, path: string, isAtMostAll: boolean): readonly FieldError[] {
+export function podAmountErrors(amount: unknown, path: string, isAtMostAll: boolean): readonly FieldError[] {
   if (typeof amount === 'number') {
     return amount >= 0 ? [] : [fieldError.invalid(path, amount, 'must be greater than or equal to 0')];
   }

@@ -4,6 +4,7 @@ import type { Strategy } from '../registry/strategy.js';
 import { isEmptySelector, isReadable, selectorErrors, selects } from './label-selector.js';
 import { templateErrors, withTemplate } from './pod-template.js';
 import { nonNegative, notUnlimited, onlyRestartsAlways, rollingUpdateErrors } from './rollout-rules.js';
+import { statusRulesOf } from './workload-status.js';
 
 /** Source of defaults and rules: the API reference of apps/v1 and what kube-apiserver answers. */
 const quarter = '25%';
@@ -85,7 +86,15 @@ export const deploymentStrategy: Strategy = {
     ];
   },
   validateUpdate: selectorIsFixed,
+  // Whoever reports a status has no say in the labels.
+  prepareForStatus: (object, current) => withLabels(object, current.metadata.labels),
+  validateStatus: statusRulesOf('Deployment'),
 };
+
+function withLabels(object: ApiObject, labels: ApiObject['metadata']['labels']): ApiObject {
+  const { labels: _, ...metadata } = object.metadata;
+  return { ...object, metadata: labels === undefined ? metadata : { ...metadata, labels } };
+}
 
 export const replicaSetStrategy: Strategy = {
   withDefaults: (object) => withSpec(object, (spec) => withTemplate({ replicas: 1, ...spec })),
@@ -97,6 +106,7 @@ export const replicaSetStrategy: Strategy = {
     ...podErrors(object),
   ],
   validateUpdate: selectorIsFixed,
+  validateStatus: statusRulesOf('ReplicaSet'),
 };
 
 export const replicationControllerStrategy: Strategy = {
@@ -120,6 +130,7 @@ export const replicationControllerStrategy: Strategy = {
       ...podErrors(object),
     ];
   },
+  validateStatus: statusRulesOf('ReplicationController'),
 };
 
 function withMetadataLabels(object: ApiObject, labels: JsonRecord): ApiObject {
@@ -131,7 +142,7 @@ const templateGeneration = 'deprecated.daemonset.template.generation';
 
 export const daemonSetStrategy: Strategy = {
   withDefaults: (object) =>
-    withSpec(object, (spec) => {
+    withSpec(withTemplateGeneration(object, sentGeneration(object)), (spec) => {
       const updateStrategy = { type: 'RollingUpdate', ...record(spec.updateStrategy) };
       const rollingUpdate = { maxUnavailable: 1, maxSurge: 0, ...record(record(spec.updateStrategy).rollingUpdate) };
       return withTemplate({
@@ -171,10 +182,17 @@ export const daemonSetStrategy: Strategy = {
     ];
   },
   validateUpdate: selectorIsFixed,
+  validateStatus: statusRulesOf('DaemonSet'),
 };
 
 function isSomething(amount: unknown): boolean {
   return amount !== undefined && amount !== 0 && amount !== '0%';
+}
+
+/** The annotation stands for a field that kube-apiserver alone has: what is no number reads as none. */
+function sentGeneration({ metadata }: ApiObject): number {
+  const sent = metadata.annotations?.[templateGeneration] ?? '';
+  return /^-?\d+$/.test(sent) ? Number(sent) : 0;
 }
 
 function withTemplateGeneration(object: ApiObject, generation: number): ApiObject {
@@ -226,6 +244,7 @@ export const statefulSetStrategy: Strategy = {
   },
   validateUpdate: (object, current) =>
     deepEqual(fixedSet(object), fixedSet(current)) ? [] : [fieldError.forbidden('spec', fixedSetText)],
+  validateStatus: statusRulesOf('StatefulSet'),
 };
 
 const mutableSetFields = [

@@ -3,6 +3,7 @@ import { type FieldType, type ObjectType, objectType, typeNameOf } from './field
 import { isRequired } from './required-fields.js';
 import { specialValue } from './special-values.js';
 import { unmarshalProblem } from './unmarshal-problem.js';
+import { withWrittenZeros } from './written-zeros.js';
 
 /** A body of a built-in kind as Go would have decoded it. */
 export interface DecodedObject {
@@ -62,7 +63,7 @@ class Decoder {
       const result = this.#field(child, field, type, { path, goPath });
       if (result !== absent) decoded[name] = result;
     }
-    return decoded;
+    return withWrittenZeros(type.name, decoded);
   }
 
   #field(value: unknown, field: FieldType, owner: ObjectType, place: Place): unknown {

@@ -34,8 +34,17 @@ function version(name: string, { storage = false, schema = anything as object } 
   return { name, served: true, storage, schema: { openAPIV3Schema: schema } };
 }
 
-const conditionOf = (crd: { status: { conditions: { type: string }[] } }, type: string) =>
+const conditionOf = (crd: { status: { conditions: Record<string, string>[] } }, type: string) =>
   crd.status.conditions.find((condition) => condition.type === type);
+
+/** The definition once its names are decided. */
+function decided(name: string) {
+  const decide = async () => {
+    const reply = await server.send('GET', `${definitions}/${name}`);
+    return reply.json.status.conditions === null ? undefined : reply;
+  };
+  return waitFor(server.world, decide, { what: `the names of ${name}`, deadlineMs: 10_000 });
+}
 
 test('a resource is served as soon as its definition is accepted', async () => {
   const created = await server.send('POST', definitions, definition('widgets', 'soon.example.com'));
@@ -51,7 +60,8 @@ test('a resource is served as soon as its definition is accepted', async () => {
 test('of two definitions with one kind the later is not served until the first is gone', async () => {
   const group = 'clash.example.com';
   await server.send('POST', definitions, definition('widgets', group));
-  const { json } = await server.send('POST', definitions, definition('gizmos', group));
+  await server.send('POST', definitions, definition('gizmos', group));
+  const { json } = await decided(`gizmos.${group}`);
   const accepted = conditionOf(json, 'NamesAccepted');
   assert.deepEqual(
     { ...accepted, lastTransitionTime: '' },
@@ -92,6 +102,31 @@ test('a group of Kubernetes asks for approval', async () => {
   const approved = definition('widgets', 'x.k8s.io');
   const metadata = { ...approved.metadata, annotations: { 'api-approved.kubernetes.io': 'unapproved, a test' } };
   assert.equal((await server.send('POST', definitions, { ...approved, metadata })).status, 201);
+  const { json: crd } = await decided('widgets.x.k8s.io');
+  const { status: isApproved, reason: why, message } = conditionOf(crd, 'KubernetesAPIApprovalPolicyConformant') ?? {};
+  assert.deepEqual([isApproved, why, message], ['False', 'UnapprovedAnnotation', 'not approved: "unapproved, a test"']);
+});
+
+test('the reply to a creation has an empty status; the server decides names in a write of its own', async () => {
+  const { json: created } = await server.send('POST', definitions, definition('widgets', 'later.example.com'));
+  assert.deepEqual(created.status, {
+    conditions: null,
+    acceptedNames: { plural: '', kind: '' },
+    storedVersions: ['v1'],
+  });
+  const { json: crd } = await decided('widgets.later.example.com');
+  assert.deepEqual(crd.status.acceptedNames, {
+    plural: 'widgets',
+    kind: 'Widget',
+    singular: 'widget',
+    listKind: 'WidgetList',
+  });
+  const own = crd.metadata.managedFields.find((entry: { subresource?: string }) => entry.subresource === 'status');
+  assert.deepEqual([own.manager, own.operation], ['kube-apiserver', 'Update']);
+  assert.deepEqual(Object.keys(own.fieldsV1['f:status']['f:conditions']).sort(), [
+    'k:{"type":"Established"}',
+    'k:{"type":"NamesAccepted"}',
+  ]);
 });
 
 test('an object that is written again is stored in the storage version of the day', async () => {

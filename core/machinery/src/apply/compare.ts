@@ -38,7 +38,9 @@ function compareAt(pair: Pair, note: (kind: keyof Comparison, path: readonly str
 
 /** The fields or items that are compared one by one; `undefined` where the value is compared as a whole. */
 function partsOf({ before, after, types, path }: Pair): readonly Pair[] | undefined {
-  const both = [before, after].filter((value) => value !== undefined);
+  // `null` beside an object or a list has none of its parts.
+  const both = [before, after].filter((value) => value !== undefined && value !== null);
+  if (both.length === 0) return undefined;
   if (both.every(isRecord) && !types.isAtomicObject) {
     const [a, b] = [isRecord(before) ? before : {}, isRecord(after) ? after : {}];
     const names = new Set([...Object.keys(a), ...Object.keys(b)]);

@@ -1,9 +1,11 @@
-import { type ApiObject, record, records } from '../json.js';
+import type { ApiObject } from '../json.js';
 import { deleteObject } from '../registry/delete.js';
 import type { Resource } from '../registry/resource.js';
-import type { WriteContext } from '../registry/strategy.js';
-import { cleanupFinalizer, withEstablishment } from './crd-strategy.js';
+import { updateObject, type WriteTools } from '../registry/write.js';
+import { cleanupFinalizer } from './crd-strategy.js';
 import type { CustomResources } from './custom-resources.js';
+import { withTermination } from './definition-status.js';
+import type { DefinitionEstablishment } from './establish.js';
 
 /**
  * Empties what a deleted CustomResourceDefinition defined: its objects are deleted, and once their own finalizers have
@@ -12,19 +14,22 @@ import type { CustomResources } from './custom-resources.js';
 export class DefinitionCleanup {
   private readonly crds: Resource;
   private readonly custom: CustomResources;
-  private readonly context: WriteContext;
+  private readonly establishment: DefinitionEstablishment;
+  private readonly tools: () => WriteTools;
   private readonly log: (line: string) => void;
   private readonly inProgress = new Set<string>();
 
   constructor(options: {
     crds: Resource;
     custom: CustomResources;
-    context: WriteContext;
+    establishment: DefinitionEstablishment;
+    tools: () => WriteTools;
     log: ((line: string) => void) | undefined;
   }) {
     this.crds = options.crds;
     this.custom = options.custom;
-    this.context = options.context;
+    this.establishment = options.establishment;
+    this.tools = options.tools;
     this.log = options.log ?? (() => {});
   }
 
@@ -33,8 +38,10 @@ export class DefinitionCleanup {
     const { cache, layout } = this.crds.store;
     cache.fresh().then(
       () => {
-        for (const { object } of cache.list(layout.prefix)) {
-          if (object.metadata.deletionTimestamp !== undefined) this.begin(object.metadata.name ?? '');
+        const definitions = cache.list(layout.prefix).map(({ object }) => object);
+        this.establishment.resume(definitions);
+        for (const { metadata } of definitions) {
+          if (metadata.deletionTimestamp !== undefined) this.begin(metadata.name ?? '');
         }
       },
       (error: unknown) => this.log(`cannot look for deleted definitions: ${messageOf(error)}`),
@@ -53,6 +60,18 @@ export class DefinitionCleanup {
   }
 
   private async clean(name: string): Promise<void> {
+    const tools = this.tools();
+    await updateObject(
+      this.crds,
+      {
+        namespace: undefined,
+        name,
+        subresource: 'status',
+        change: (crd) => withTermination(crd, 'InstanceDeletionInProgress', tools.context),
+        isReplacement: false,
+      },
+      tools,
+    );
     const resource = await this.custom.anyVersion(name);
     if (resource !== undefined) await this.removeObjects(resource);
     const { store } = this.crds;
@@ -62,22 +81,7 @@ export class DefinitionCleanup {
       const object: ApiObject = { ...crd, metadata: { ...crd.metadata, finalizers } };
       return finalizers.length === 0 ? { type: 'delete', object } : { type: 'put', object };
     });
-    if (gone !== undefined) await this.passNamesOn(gone);
-  }
-
-  /** Names that nobody has any more go to who has waited for them. */
-  private async passNamesOn(gone: ApiObject): Promise<void> {
-    const { store } = this.crds;
-    for (const { metadata, status } of await this.custom.neighbours(gone)) {
-      const isWaiting = records(record(status).conditions).some(
-        (condition) => condition.type === 'NamesAccepted' && condition.status === 'False',
-      );
-      if (!isWaiting) continue;
-      await store.storage.guaranteedUpdate(store.layout.prefix + (metadata.name ?? ''), async (crd) => ({
-        type: 'put',
-        object: withEstablishment(crd, await this.custom.neighbours(crd), this.context),
-      }));
-    }
+    if (gone !== undefined) await this.establishment.passNamesOn(gone);
   }
 
   private async removeObjects(resource: Resource): Promise<void> {
@@ -85,7 +89,9 @@ export class DefinitionCleanup {
     await cache.fresh();
     for (const { object } of cache.list(layout.prefix)) {
       const { namespace, name = '', deletionTimestamp } = object.metadata;
-      if (deletionTimestamp === undefined) await deleteObject(resource, { namespace, name }, {}, this.context);
+      if (deletionTimestamp === undefined) {
+        await deleteObject(resource, { namespace, name }, {}, this.tools().context);
+      }
     }
     if (cache.list(layout.prefix).length === 0) return;
     await new Promise<void>((resolve, reject) => {

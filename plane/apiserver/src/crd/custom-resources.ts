@@ -7,6 +7,7 @@ import type { Resource, ResourceDefinition, ResourceStore } from '../registry/re
 import { createResourceStore } from '../registry/resource.js';
 import { customPrefix } from '../storage/keys.js';
 import { customDefinition } from './custom-definition.js';
+import { isEstablished } from './definition-status.js';
 
 interface Served {
   /** The definition object that this was made from. */
@@ -24,19 +25,29 @@ export class CustomResources {
   private readonly world: World;
   private readonly encryption: Encryption;
   private readonly crds: Resource;
+  private readonly settled: (name: string) => Promise<void> | undefined;
   private readonly served = new Map<string, Served>();
 
-  constructor(options: { keyspace: Keyspace; world: World; encryption: Encryption; crds: Resource }) {
+  /** `settled` resolves when the names of a definition that was just written are decided. */
+  constructor(options: {
+    keyspace: Keyspace;
+    world: World;
+    encryption: Encryption;
+    crds: Resource;
+    settled: (name: string) => Promise<void> | undefined;
+  }) {
     this.keyspace = options.keyspace;
     this.world = options.world;
     this.encryption = options.encryption;
     this.crds = options.crds;
+    this.settled = options.settled;
   }
 
   async find(type: { group: string; version: string; plural: string }): Promise<Resource | undefined> {
     const { cache, layout } = this.crds.store;
-    await cache.fresh();
     const name = `${type.plural}.${type.group}`;
+    await this.settled(name);
+    await cache.fresh();
     const source = cache.get(layout.prefix + name);
     if (source === undefined || !isEstablished(source)) {
       this.forget(name);
@@ -117,12 +128,6 @@ export class CustomResources {
 
 function isSameDefinition(left: ApiObject, right: ApiObject): boolean {
   return left.metadata.uid === right.metadata.uid && left.metadata.generation === right.metadata.generation;
-}
-
-function isEstablished(crd: ApiObject): boolean {
-  return records(at(crd, 'status', 'conditions')).some(
-    ({ type, status }) => type === 'Established' && status === 'True',
-  );
 }
 
 export function servedVersions(crd: ApiObject): readonly string[] {

@@ -28,6 +28,8 @@ export interface Strategy {
   gracePeriodSeconds?(object: ApiObject, requested: number | undefined): number;
   /** Whether an object that is being deleted is gone once it holds no more finalizers. Default: always. */
   mayVanish?(object: ApiObject): boolean;
+  /** Called when an object was created or changed by a client, of itself or of a subresource. */
+  afterWritten?(object: ApiObject): void;
   /** Called when a delete has marked an object that is still there. */
   afterMarked?(object: ApiObject): void;
   /** How an object that cannot vanish yet is marked; the default sets deletionTimestamp alone. */

@@ -45,7 +45,10 @@ export async function createObject(
   const attempts = isGenerated ? generatedNameAttempts : 1;
   for (let attempt = 1; ; attempt += 1) {
     const created = await createOnce(resource, namespace, sent, tools);
-    if (created.isStored) return present(resource.definition, created.object);
+    if (created.isStored) {
+      if (!tools.context.isDryRun) resource.definition.strategy.afterWritten?.(created.object);
+      return present(resource.definition, created.object);
+    }
     if (attempt >= attempts) throw alreadyExists(resource.definition, created.object.metadata.name ?? '');
   }
 }
@@ -128,6 +131,7 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
   }
   const result = await store.storage.guaranteedUpdate(key, change);
   if (result === undefined) return createInstead(resource, request, tools);
+  if (result.type === 'put') definition.strategy.afterWritten?.(result.object);
   if (result.type !== 'delete') return { object: present(definition, result.object), isCreated: false };
   await definition.strategy.release?.(result.object, tools.context);
   // The reply shows the last version that there was, not the deletion.

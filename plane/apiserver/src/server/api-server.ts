@@ -7,6 +7,7 @@ import { RoleBasedAccess, rbacGroup } from '../authorization/role-based.js';
 import { DefinitionCleanup } from '../crd/cleanup.js';
 import { customResourceDefinitionStrategy } from '../crd/crd-strategy.js';
 import { CustomResources } from '../crd/custom-resources.js';
+import { DefinitionEstablishment } from '../crd/establish.js';
 import { type Encryption, noEncryption } from '../encryption/encryption.js';
 import { at, text } from '../json.js';
 import { Registry } from '../registry/registry.js';
@@ -84,17 +85,25 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     persistentVolumeClaim: persistentVolumeClaimStrategy,
     customResourceDefinition: customResourceDefinitionStrategy({
       onMarked: (name) => cleanup.begin(name),
-      neighbours: (crd) => custom.neighbours(crd),
+      onWritten: (name) => establishment.begin(name),
     }),
   };
   const registry: Registry = new Registry({ keyspace, world, encryption, strategies });
   const crds = registry.builtin('apiextensions.k8s.io', 'v1', 'customresourcedefinitions');
-  const custom: CustomResources = new CustomResources({ keyspace, world, encryption, crds });
+  const custom: CustomResources = new CustomResources({
+    keyspace,
+    world,
+    encryption,
+    crds,
+    settled: (name) => establishment.settled(name),
+  });
   await registry.assertReadable();
   registry.serveCustom(custom);
   const context = { world, isDryRun: false, userName: 'system:apiserver', writer: ownWriter };
-  const cleanup: DefinitionCleanup = new DefinitionCleanup({ crds, custom, context, log });
   const leases = new EventLeases(keyspace, world);
+  const tools = () => ({ namespaces: registry.builtin('', 'v1', 'namespaces'), leases, context });
+  const establishment: DefinitionEstablishment = new DefinitionEstablishment({ crds, custom, tools, log });
+  const cleanup: DefinitionCleanup = new DefinitionCleanup({ crds, custom, establishment, tools, log });
   const rbac = {
     roles: registry.builtin(rbacGroup, 'v1', 'roles'),
     roleBindings: registry.builtin(rbacGroup, 'v1', 'rolebindings'),

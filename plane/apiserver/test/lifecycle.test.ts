@@ -147,6 +147,8 @@ test('a definition goes when its last object has gone', async () => {
   assert.equal((await watch.next()).type, 'ADDED');
   await api.send('DELETE', `${crds}/gadgets.example.com`);
   assert.equal((await watch.next()).type, 'MODIFIED');
+  // The removal of its objects is under way.
+  assert.equal((await watch.next()).type, 'MODIFIED');
   const objects = api.watch('/apis/example.com/v1/gadgets?watch=true');
   for (let event = await objects.next(); event.object.metadata.deletionTimestamp === undefined; )
     event = await objects.next();

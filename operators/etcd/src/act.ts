@@ -3,9 +3,10 @@ import { isStatusError, pods, StatusError, services } from '@castellan/machinery
 import { EtcdRefusedError, type Refusal } from './admin/errors.js';
 import type { EtcdAdmin } from './admin/etcd-admin.js';
 import { type EtcdCluster, etcdClusters } from './api/etcd-cluster.js';
-import { initialStateAnnotation, peerUrlOf, podNameOf } from './names.js';
+import { initialStateAnnotation, peerUrlOf, podNameOf, ports } from './names.js';
 import type { EtcdStep } from './observation.js';
 import type { Sighting } from './observe.js';
+import { endpointOf } from './pod-view.js';
 import { clientService, memberPod, peerService } from './resources.js';
 
 export interface ActTools {
@@ -29,6 +30,13 @@ export async function act(step: EtcdStep, cluster: EtcdCluster, sighting: Sighti
       const self = { name: step.name, peerUrl: peerUrlOf(cluster, step.name) };
       const pod = memberPod(cluster, { name: step.name, initialState: 'new', initialCluster: [self] });
       return unlessItExists(client.create(pods, pod, { signal }));
+    }
+    case 'discardSeed': {
+      await assertNeverLatched(cluster, tools);
+      await assertSilent(step.name, sighting, tools);
+      const options = { preconditions: { uid: step.uid }, gracePeriodSeconds: 0, signal };
+      await client.delete(pods, podKey(step.name), options);
+      return;
     }
     case 'latchCluster': {
       // Only onto the very object that was observed, so that a latch is never overwritten.
@@ -70,14 +78,23 @@ export async function act(step: EtcdStep, cluster: EtcdCluster, sighting: Sighti
 }
 
 /**
- * The last look before the one write that could harm a living cluster: read from the API server, since the cache may not
- * have heard yet that this cluster was formed.
+ * The last look before the two writes that could harm a living cluster: read from the API server, since the cache may
+ * not have heard yet that this cluster was formed.
  */
 async function assertNeverLatched(cluster: EtcdCluster, { client, signal }: ActTools): Promise<void> {
   const { namespace = '', name = '', uid } = cluster.metadata;
   const current = await client.get(etcdClusters, { namespace, name }, { signal });
   if (current.metadata.uid === uid && current.status?.clusterID === undefined) return;
-  throw StatusError.of('Conflict', `EtcdCluster ${name} has changed since it was observed: it needs no seed any more`);
+  throw StatusError.of('Conflict', `EtcdCluster ${name} has changed since it was observed: it has a cluster by now`);
+}
+
+/** A seed that has begun to answer since it was observed is kept. */
+async function assertSilent(name: string, { pods: seen }: Sighting, { admin, signal }: ActTools): Promise<void> {
+  const pod = seen.find(({ metadata }) => metadata.name === name);
+  const endpoint = pod && endpointOf(pod, ports.client);
+  if (endpoint === undefined) return;
+  const state = await admin.status(endpoint, signal).catch(() => undefined);
+  if (state !== undefined) throw StatusError.of('Conflict', `the seed ${name} answers after all`);
 }
 
 function endpointIn({ endpoint }: Sighting): string {

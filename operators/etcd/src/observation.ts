@@ -45,6 +45,8 @@ export interface PodView {
   readonly unreadyNote?: string;
   /** What `--initial-cluster-state` would be if the container started now. */
   readonly initialState: 'new' | 'existing';
+  /** Its etcd was started again, and has run since for longer than it takes to answer. It may be answering. */
+  readonly isOverdue: boolean;
   /** Position among the pods by time of creation; higher is newer. */
   readonly age: number;
   /** Why it is in this phase, for people. */
@@ -86,6 +88,8 @@ export type EtcdStep =
   | { readonly kind: 'createPeerService' }
   | { readonly kind: 'createClientService' }
   | { readonly kind: 'createSeed'; readonly name: string }
+  /** Deletes the pod of a seed that formed no cluster, so that it is made anew. */
+  | { readonly kind: 'discardSeed'; readonly name: string; readonly uid: string }
   | { readonly kind: 'latchCluster'; readonly clusterId: string }
   | { readonly kind: 'sealSeed'; readonly name: string; readonly uid: string }
   | { readonly kind: 'addLearner'; readonly name: string }

@@ -32,6 +32,7 @@ function pod(name: string, changes: Partial<PodView> = {}): PodView {
     phase: 'running',
     isReady: true,
     initialState: 'existing',
+    isOverdue: false,
     age: 0,
     note: 'its note',
     ...changes,
@@ -97,7 +98,23 @@ test('once a cluster was formed no seed is made again, even when every pod is go
 test('a seed that fails before it formed a cluster is made anew', () => {
   const seed = pod('demo-seed', { initialState: 'new', phase: 'dead' });
   const observed = { ...nothing, hasPeerService: true, pods: [seed] };
-  assert.deepEqual(stepFor(observed), { kind: 'deletePod', name: 'demo-seed', uid: 'uid-demo-seed', isForced: true });
+  assert.deepEqual(stepFor(observed), { kind: 'discardSeed', name: 'demo-seed', uid: 'uid-demo-seed' });
+});
+
+test('a seed that was started again and does not answer in time is made anew; one that answers is waited for', () => {
+  const seed = pod('demo-seed', { initialState: 'new', isOverdue: true });
+  const silent = { ...nothing, hasPeerService: true, pods: [seed] };
+  assert.deepEqual(stepFor(silent), { kind: 'discardSeed', name: 'demo-seed', uid: 'uid-demo-seed' });
+  const electing = formed([voter('demo-seed')], { latchedClusterId: undefined, pods: [seed] });
+  assert.equal(planEtcdCluster(three, electing).kind, 'wait');
+});
+
+test('a seed is not sealed while it does not answer: that nothing was lost with it would be forgotten', () => {
+  const seed = pod('demo-seed', { initialState: 'new' });
+  const silent = formed([], { pods: [seed], membership: nobody, hasClientService: false });
+  assert.equal(planEtcdCluster(three, silent).kind, 'wait');
+  const overdue = formed([], { ...silent, pods: [{ ...seed, isOverdue: true }] });
+  assert.equal(planEtcdCluster(three, overdue).kind, 'blocked');
 });
 
 test('members join one by one, as learners', () => {

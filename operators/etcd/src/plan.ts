@@ -1,6 +1,6 @@
 // Walk 7/10: decides the one next step for an etcd cluster; act.ts carries it out, and plane/scheduler binds the pods.
 import { blocked, type Decision, type Planner, settled, step, wait } from '@castellan/runtime';
-import type { EtcdDesired, EtcdObservation, EtcdStep, MemberView } from './observation.js';
+import type { EtcdDesired, EtcdObservation, EtcdStep, MemberView, PodView } from './observation.js';
 import { quorumOf } from './observation.js';
 import { isLost, type Situation, situationOf } from './situation.js';
 
@@ -74,7 +74,8 @@ function freezeOnMismatch({ observed }: Situation): Ruling {
 
 /**
  * Until the cluster's ID is latched: one seed, started with `new`, forms a cluster of one. After that no pod is ever
- * started with `new` again: an emptied seed would form a second cluster with the same IDs.
+ * started with `new` again: an emptied seed would form a second cluster with the same IDs. An etcd that is killed as it
+ * first starts may leave a log without its own first entry; started again it runs, and never answers.
  */
 function bootstrap({ observed, hasQuorum, members }: Situation): Ruling {
   if (observed.latchedClusterId !== undefined) return undefined;
@@ -94,26 +95,28 @@ function bootstrap({ observed, hasQuorum, members }: Situation): Ruling {
       'the cluster has formed; its ID is recorded before anything is added to it',
     );
   }
-  const dead = pods.find((pod) => pod.phase === 'dead');
-  if (dead === undefined || pods.some((pod) => pod.phase !== 'dead')) {
+  const isHopeless = (pod: PodView) => pod.phase === 'dead' || (pod.isOverdue && membership.kind === 'unknown');
+  const hopeless = pods.find(isHopeless);
+  if (hopeless === undefined || !pods.every(isHopeless)) {
     return wait(
       `the cluster is forming: ${pods.map((pod) => `${pod.name}: ${pod.note}`).join('; ')}`,
       lookAgainMs.soon,
     );
   }
-  if (dead.initialState === 'new') {
-    return step(
-      { kind: 'deletePod', name: dead.name, uid: dead.uid, isForced: true },
-      `the seed did not form a cluster (${dead.note}) and is made anew`,
-    );
+  const { name, uid, note, initialState } = hopeless;
+  if (initialState === 'new') {
+    return step({ kind: 'discardSeed', name, uid }, `the seed did not form a cluster (${note}) and is made anew`);
   }
-  return blocked(`no member is left: ${dead.note}`, lostRemedy);
+  return blocked(`no member is left: ${note}`, lostRemedy);
 }
 
-/** Before anyone joins: from now on the seed, should it start empty, must fail and not form a second cluster. */
-function sealSeed({ observed }: Situation): Ruling {
-  const seed = observed.pods.find((pod) => pod.initialState === 'new');
-  if (seed === undefined) return undefined;
+/**
+ * Before anyone joins: from now on the seed, should it start empty, must fail and not form a second cluster. A seed that
+ * does not answer is left as it is, since that it was never sealed says that nothing can be lost with it.
+ */
+function sealSeed({ observed: { pods, membership } }: Situation): Ruling {
+  const seed = pods.find((pod) => pod.initialState === 'new');
+  if (seed === undefined || membership.kind !== 'known') return undefined;
   return step(
     { kind: 'sealSeed', name: seed.name, uid: seed.uid },
     'a seed that starts empty must never form a second cluster',
@@ -122,7 +125,8 @@ function sealSeed({ observed }: Situation): Ruling {
 
 function findMembers({ observed: { membership, pods } }: Situation): Ruling {
   if (membership.kind !== 'unknown') return undefined;
-  const hope = pods.find((pod) => pod.phase !== 'dead' && !membership.learners.includes(pod.name));
+  const isHopeless = (pod: PodView) => pod.phase === 'dead' || (pod.initialState === 'new' && pod.isOverdue);
+  const hope = pods.find((pod) => !isHopeless(pod) && !membership.learners.includes(pod.name));
   if (hope === undefined) return blocked('every voter is gone, and with them the data', lostRemedy);
   return wait(`no member answers (${membership.reason}); ${hope.name}: ${hope.note}`, lookAgainMs.soon);
 }

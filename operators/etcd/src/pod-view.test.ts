@@ -90,3 +90,14 @@ test('what a container starts as is what its annotation says now', () => {
   assert.equal(viewPod(pod(undefined, { annotations }), 0, nowMs).initialState, 'new');
   assert.equal(viewPod(pod(undefined), 0, nowMs).initialState, 'existing');
 });
+
+test('only an etcd that was started again, and has run for a while since, is overdue', () => {
+  const isOverdue = (restartCount: number, startedAt: string) => {
+    const running = etcd({ running: { startedAt: `2026-01-01T11:${startedAt}Z` } }, { restartCount });
+    return viewPod(pod(running), 0, nowMs).isOverdue;
+  };
+  assert.equal(isOverdue(0, '50:00'), false);
+  assert.equal(isOverdue(1, '59:50'), false);
+  assert.equal(isOverdue(1, '59:40'), true);
+  assert.equal(viewPod(pod(etcd({ waiting: {} }, { restartCount: 3 })), 0, nowMs).isOverdue, false);
+});

@@ -8,6 +8,9 @@ const terminationOverdueMs = 10_000;
 /** A container that was restarted this often and ran this briefly each time cannot start with what it has. */
 const crashLoop = { restarts: 3, longestRunMs: 30_000 } as const;
 
+/** An etcd with data answers within two or three seconds of its start, alone within one more; this is long after that. */
+const answerOverdueMs = 15_000;
+
 /** What the planner needs to know of a pod. `age` is its position by time of creation. */
 export function viewPod(pod: Pod, age: number, nowMs: number): PodView {
   const { phase, note } = judge(pod, nowMs);
@@ -22,6 +25,7 @@ export function viewPod(pod: Pod, age: number, nowMs: number): PodView {
     isReady,
     ...(!isReady && { unreadyNote }),
     initialState: pod.metadata.annotations?.[initialStateAnnotation] === 'new' ? 'new' : 'existing',
+    isOverdue: isOverdue(pod, nowMs),
     age,
     note,
   };
@@ -38,6 +42,12 @@ export function endpointOf(pod: Pod, port: number): string | undefined {
 export function runningForMs(pod: Pod | undefined, nowMs: number): number {
   const startedAt = pod && etcdStatus(pod)?.state?.running?.startedAt;
   return startedAt === undefined ? 0 : nowMs - Date.parse(startedAt);
+}
+
+/** A first start is never overdue: however slow the machine, nothing went wrong before it. */
+function isOverdue(pod: Pod, nowMs: number): boolean {
+  const restarts = etcdStatus(pod)?.restartCount ?? 0;
+  return restarts > 0 && runningForMs(pod, nowMs) > answerOverdueMs;
 }
 
 function judge(pod: Pod, nowMs: number): { readonly phase: PodPhase; readonly note: string } {

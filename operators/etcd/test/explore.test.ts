@@ -144,6 +144,17 @@ test('a planner that waits for a lost member to come back is caught (it never se
   assertFound(found, 'waits only for what can happen', /fault: +m\d's pod vanishes with its data/);
 });
 
+test('a planner that waits for a seed which was killed as it first started is caught', () => {
+  const patient: EtcdPlanner = {
+    plan: (desired, observed) => {
+      const pods = observed.pods.map((pod) => ({ ...pod, isOverdue: false }));
+      return etcdPlanner.plan(desired, { ...observed, pods });
+    },
+  };
+  const found = exploreEtcd({ size: 1, startSlots: 0, faults: 1, staleness: 0, planner: patient });
+  assertFound(found, 'waits only for what can happen', /fault: +m0 is killed as it first starts/);
+});
+
 function assertClean(context: TestContext, options: ExploreEtcdOptions): void {
   const { violations, isComplete, states, staleSituations, transitions } = exploreEtcd(options);
   const [first] = violations;

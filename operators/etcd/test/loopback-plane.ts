@@ -69,6 +69,10 @@ export class LoopbackPlane {
     return this.cluster.all(pods).map(({ metadata }) => metadata.name ?? '');
   }
 
+  uidOf(podName: string): string {
+    return this.cluster.require(pods, { ...key, name: podName }).metadata.uid ?? '';
+  }
+
   /** Where clients reach the members that are ready. */
   get endpoints(): readonly string[] {
     return (this.object.status?.members?.ready ?? []).map((name) => `http://${this.address(name)}:2379`);
@@ -91,6 +95,17 @@ export class LoopbackPlane {
     const pod = this.#pods.get(name);
     await pod?.process.wipe();
     await pod?.process.stop('SIGKILL');
+  }
+
+  /** A `kill -9` in the moment between the first start's new log and the first entry in it. */
+  async cutShort(name: string): Promise<void> {
+    const process = await waitFor(world, () => this.#pods.get(name)?.process, {
+      what: () => `the process of ${name}`,
+      deadlineMs: 10_000,
+    });
+    await waitFor(world, () => process.hasLog(), { what: () => `the log of ${name}`, deadlineMs: 10_000 });
+    await process.stop('SIGKILL');
+    await process.cutLogBeforeFirstEntry();
   }
 
   async waitUntil(what: string, deadlineMs: number, condition: (object: EtcdCluster) => boolean): Promise<void> {

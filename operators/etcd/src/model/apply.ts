@@ -1,11 +1,11 @@
 import type { EtcdStep } from '../observation.js';
-import { type EtcdState, isUp, quorumIn, type Slot } from './state.js';
+import { type EtcdState, isMemberUp, isUp, quorumIn, type Slot } from './state.js';
 import { lead, withoutDeposedLeader, withoutPod, withSlot } from './world.js';
 
 export interface ApplyOptions {
   /**
    * Whether that is modelled which catches decisions that have become stale: etcd's own check of membership changes
-   * (`--strict-reconfig-check`, on by default), and the last look that `act` takes before it makes a seed. Without it,
+   * (`--strict-reconfig-check`, on by default), and the last look of `act` before it makes or discards a seed. Without it,
    * exploration shows that the planner is safe by itself, as long as what it observes is fresh.
    */
   readonly isGuarded: boolean;
@@ -24,6 +24,11 @@ export function apply(state: EtcdState, step: EtcdStep, options: ApplyOptions): 
     case 'createSeed':
       if ((find(step.name)?.pod ?? 'none') !== 'none' || (options.isGuarded && state.isLatched)) return state;
       return createPod(state, step.name, true);
+    case 'discardSeed': {
+      const slot = find(step.name);
+      if (slot === undefined || slot.pod === 'none') return state;
+      return options.isGuarded && (state.isLatched || isMemberUp(slot)) ? state : withoutPod(state, slot);
+    }
     case 'createPod':
       return find(step.name)?.pod === 'none' ? createPod(state, step.name, false) : state;
     case 'sealSeed': {

@@ -16,6 +16,7 @@ const stepCodes = {
   moveLeader: 'i',
   removeMember: 'j',
   deletePod: 'k',
+  discardSeed: 'l',
 } as const satisfies Record<EtcdStep['kind'], string>;
 const logCodes = { behind: 0, synced: 1, stuck: 2, overdue: 3 } as const;
 

@@ -1,6 +1,6 @@
 import type { Invariant } from '@castellan/runtime';
 import type { EtcdDesired, EtcdStep } from '../observation.js';
-import { type EtcdState, hasQuorum, isUp, quorumIn } from './state.js';
+import { type EtcdState, hasQuorum, isMemberUp, quorumIn } from './state.js';
 
 type Move = Parameters<Invariant<EtcdDesired, EtcdState, EtcdStep>['violation']>[0];
 
@@ -29,11 +29,10 @@ function quorumIsNeverTaken({ before, after, step }: Move) {
   return `our step left ${up} of ${voters} voters up, quorum is ${needed}`;
 }
 
-function membersKeepTheirPods({ before, step }: Move) {
-  if (step?.kind !== 'deletePod') return undefined;
+function membersKeepTheirPods({ before, after, step }: Move) {
+  if ((step?.kind !== 'deletePod' && step?.kind !== 'discardSeed') || after === before) return undefined;
   const slot = before.slots.find((other) => other.name === step.name);
-  const isMember = slot !== undefined && slot.member !== 'none' && isUp(slot);
-  return isMember ? `the pod of member ${step.name}, which is up, is deleted` : undefined;
+  return slot !== undefined && isMemberUp(slot) ? `the pod of member ${step.name}, which is up, is deleted` : undefined;
 }
 
 function onePendingMember({ before, after, step }: Move) {

@@ -3,7 +3,7 @@ import type { EtcdDesired, EtcdObservation, EtcdStep, MemberView, PodView } from
 import { sayStep } from '../report/say-step.js';
 import { type ApplyOptions, apply } from './apply.js';
 import { fingerprint } from './fingerprint.js';
-import { type EtcdState, isUp, quorumIn } from './state.js';
+import { type EtcdState, isCutShort, isUp, quorumIn } from './state.js';
 import { faults, progress } from './world.js';
 
 export interface EtcdModelOptions extends Partial<ApplyOptions> {
@@ -38,7 +38,8 @@ function observe(state: EtcdState, nameOf: (serial: number) => string): EtcdObse
       const initialState = slot.isNew ? 'new' : 'existing';
       const { name, pod: phase } = slot;
       const isReady = phase === 'running';
-      pods.push({ name, uid: name, phase, isReady, initialState, age: index, note: notes[phase] });
+      const isOverdue = isCutShort(slot) && slot.log === 'overdue';
+      pods.push({ name, uid: name, phase, isReady, initialState, isOverdue, age: index, note: notes[phase] });
     }
     if (slot.member === 'none') continue;
     const isLearner = slot.member === 'learner';
@@ -90,6 +91,7 @@ function describe(state: EtcdState): string {
       slot.hasData || slot.pod === 'none' ? '' : 'empty',
       slot.isStarted || slot.member === 'none' ? '' : 'never started',
       slot.member === 'learner' ? slot.log : '',
+      isCutShort(slot) ? 'cut short' : '',
       slot.isOutdated && !slot.hasData ? 'outdated' : '',
     ].filter((mark) => mark !== '');
     return `${slot.name} ${role} (${marks.join(', ')})`;

@@ -28,7 +28,7 @@ export interface Slot {
   readonly isNew: boolean;
   /** The pod's volume holds a data directory. */
   readonly hasData: boolean;
-  /** How far a learner's log has come; `stuck` ones will never be `synced`. */
+  /** How far a learner's log has come; `stuck` ones will never be `synced`, nor will a seed that was cut short. */
   readonly log: 'behind' | 'synced' | 'stuck' | 'overdue';
   /** Membership changed since the pod was made: its `--initial-cluster` no longer matches, should it start empty. */
   readonly isOutdated: boolean;
@@ -49,6 +49,15 @@ export const emptyState: EtcdState = {
 /** A member's process answers while its pod is terminating too. */
 export function isUp(slot: Slot): boolean {
   return slot.hasData && (slot.pod === 'running' || slot.pod === 'terminating');
+}
+
+export function isMemberUp(slot: Slot): boolean {
+  return slot.member !== 'none' && isUp(slot);
+}
+
+/** A seed that was killed as it first started: its log lacks its own first entry, and it will never answer. */
+export function isCutShort(slot: Slot): boolean {
+  return slot.isNew && slot.hasData && slot.member === 'none';
 }
 
 function votersOf(state: EtcdState): readonly Slot[] {

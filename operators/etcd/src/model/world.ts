@@ -1,5 +1,5 @@
 import type { WorldMove } from '@castellan/runtime';
-import { type EtcdState, hasQuorum, isUp, type Slot } from './state.js';
+import { type EtcdState, hasQuorum, isCutShort, isUp, type Slot } from './state.js';
 
 type Move = WorldMove<EtcdState>;
 
@@ -13,6 +13,10 @@ export function progress(state: EtcdState): readonly Move[] {
     }
     if (slot.pod === 'starting') moves.push(start(state, slot));
     if (slot.pod === 'terminating') moves.push({ name: `${slot.name}'s pod is gone`, state: withoutPod(state, slot) });
+    if (slot.pod === 'running' && isCutShort(slot) && slot.log === 'stuck') {
+      const overdue = withSlot(state, slot, { log: 'overdue' });
+      moves.push({ name: `${slot.name}'s time to answer is over`, state: overdue });
+    }
     if (slot.member !== 'learner' || !isUp(slot)) continue;
     if (slot.log === 'behind' && state.leader !== undefined) {
       moves.push({ name: `${slot.name} catches up`, state: withSlot(state, slot, { log: 'synced' }) });
@@ -33,6 +37,10 @@ export function faults(state: EtcdState): readonly Move[] {
     const { name } = slot;
     moves.push({ name: `${name}'s pod vanishes with its data`, state: withoutPod(state, slot) });
     if (slot.pod === 'dead') continue;
+    if (slot.pod === 'starting' && slot.isNew && !slot.hasData) {
+      const cut = withSlot(state, slot, { hasData: true, log: 'stuck' });
+      moves.push({ name: `${name} is killed as it first starts`, state: cut });
+    }
     if (slot.pod !== 'terminating') {
       moves.push({
         name: `${name}'s pod is being deleted`,
@@ -43,7 +51,7 @@ export function faults(state: EtcdState): readonly Move[] {
       moves.push({ name: `${name} crashes`, state: withoutDeposedLeader(withSlot(state, slot, { pod: 'starting' })) });
     }
     if (slot.hasData && slot.pod !== 'terminating') {
-      const wiped = withSlot(state, slot, { pod: 'starting', hasData: false });
+      const wiped = withSlot(state, slot, { pod: 'starting', hasData: false, log: 'behind' });
       moves.push({ name: `${name} loses its data and restarts`, state: withoutDeposedLeader(wiped) });
     }
     if (slot.member === 'learner' && slot.log === 'behind') {
@@ -63,6 +71,7 @@ export function lead(state: EtcdState, name: string): EtcdState {
 function start(state: EtcdState, slot: Slot): Move {
   const name = `${slot.name} starts`;
   if (slot.hasData) {
+    if (isCutShort(slot)) return { name, state: withSlot(state, slot, { pod: 'running', log: 'stuck' }) };
     // A removed member learns of its removal and exits, again and again.
     if (slot.member === 'none') return { name, state: withSlot(state, slot, { pod: 'dead' }) };
     const back = withSlot(state, slot, { pod: 'running' });

@@ -36,6 +36,8 @@ function reasonOf(step: EtcdStep): string {
       return 'ServiceCreated';
     case 'createSeed':
       return 'SeedCreated';
+    case 'discardSeed':
+      return 'SeedDiscarded';
     case 'latchCluster':
       return 'ClusterFormed';
     case 'sealSeed':

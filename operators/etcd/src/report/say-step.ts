@@ -9,6 +9,8 @@ export function sayStep(step: EtcdStep): string {
       return 'create the service for clients';
     case 'createSeed':
       return `create the seed ${step.name}`;
+    case 'discardSeed':
+      return `discard the seed ${step.name}`;
     case 'latchCluster':
       return 'record the ID of the cluster';
     case 'sealSeed':

@@ -39,6 +39,7 @@ function pod(id: string, changes: Partial<PodView> = {}): PodView {
     uid: id,
     phase: 'running',
     isReady: true,
+    isOverdue: false,
     initialState: 'existing',
     age: 0,
     note: 'its note',

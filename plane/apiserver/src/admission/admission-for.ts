@@ -1,5 +1,6 @@
 import { attributesOf } from '../authorization/attributes.js';
 import { assertNoEscalation } from '../authorization/escalation.js';
+import { podSecurity } from '../pod-security/pod-security.js';
 import type { Admission, AdmissionWrite } from '../registry/admission-control.js';
 import type { Exchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
@@ -17,6 +18,7 @@ const plugins: readonly AdmissionPlugin[] = [
   namespaceProtection,
   limitRanger,
   serviceAccount,
+  podSecurity,
   priority,
   defaultTolerations,
   defaultStorageClass,

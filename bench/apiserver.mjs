@@ -1,143 +1,99 @@
-// What the API server does per second over HTTPS and HTTP/2, and how soon a watcher hears of a write.
-// The peer is kube-apiserver 1.36.2 with etcd, as it was measured once on such a machine with 2 cores: a figure from
-// elsewhere, so the ratio says "about".
+// The figures of an API server, asked by a process of its own over HTTPS, beside those of kube-apiserver 1.36.2 with etcd
+// 3.5.30, which were measured once on a quiet machine with 2 cores: figures from elsewhere, so compare the CPU of each
+// operation first. The server is ours, on a new data directory in the present directory, or that of a kubeconfig.
 //
-//     node bench/apiserver.mjs [--quick]        after `npm run build`; the disk is that of the present directory
-
-import { mkdtempSync, rmSync } from 'node:fs';
-import { connect } from 'node:http2';
+//     node bench/apiserver.mjs [--quick]                             after `npm run build`
+//     node bench/apiserver.mjs --kubeconfig FILE --pids 12,34        another server; the processes that belong to it
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { memoryKeyspace, openEmbeddedKeyspace } from '@castellan/keyspace';
-import { realWorld } from '@castellan/world';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { Bench } from './apiserver/figures.mjs';
+import { readKubeconfig } from './apiserver/connection.mjs';
+import { cpuMs, residentMb } from './apiserver/process-cost.mjs';
 
-const isQuick = process.argv.includes('--quick');
-const seconds = isQuick ? 0.5 : 3;
-const latencyWrites = isQuick ? 100 : 500;
-const PAYLOAD_BYTES = 600;
-const peer = { serial: 345, parallel: 600, gets: 1400, watchP50: 2.3, watchP99: 3.8 };
-
-const beforeImport = performance.now();
-const { createApiServer, ensureCertificates } = await import('@castellan/apiserver');
-row('import of the package', `${(performance.now() - beforeImport).toFixed(0)} ms`);
-
-const scratch = mkdtempSync(join(process.cwd(), '.bench-apiserver-'));
-const world = realWorld();
+const { values: options } = parseArgs({
+  options: { quick: { type: 'boolean' }, kubeconfig: { type: 'string' }, pids: { type: 'string' } },
+});
+const isQuick = options.quick === true;
+const own = options.kubeconfig === undefined ? startOwn() : undefined;
+const pids = own?.pids ?? (options.pids ?? '').split(',').filter(Boolean).map(Number);
 try {
-  const beforeCertificates = performance.now();
-  const certificates = await ensureCertificates({
-    directory: join(scratch, 'certificates'),
-    names: ['localhost'],
-    addresses: ['127.0.0.1'],
-    world,
-  });
-  row('certificates made', `${(performance.now() - beforeCertificates).toFixed(0)} ms`);
-  await bench('memory', memoryKeyspace(world), certificates);
-  await bench('embedded', await openEmbeddedKeyspace({ directory: join(scratch, 'data'), world }), certificates);
+  await measure(new Bench(readKubeconfig(own?.kubeconfig ?? options.kubeconfig), { pids, seconds: isQuick ? 1 : 4 }));
 } finally {
-  rmSync(scratch, { recursive: true });
+  own?.stop();
 }
 
-async function bench(name, keyspace, certificates) {
-  const before = performance.now();
-  const server = await createApiServer({ keyspace, world });
-  const tls = {
-    key: certificates.serverKey,
-    certificate: certificates.serverCertificate,
-    clientCa: certificates.caCertificate,
-  };
-  const { url } = await server.listen({ host: '127.0.0.1', port: 0, tls });
-  row(`${name}: ready`, `${(performance.now() - before).toFixed(0)} ms`);
-  const session = connect(url, {
-    ca: certificates.caCertificate,
-    key: certificates.adminKey,
-    cert: certificates.adminCertificate,
-  });
-  const creates = (inFlight) => rate(inFlight, (index) => create(session, `${inFlight}-${index}`));
-  await creates(8);
-  compare(`${name}: creates, 1 in flight`, await rate(1, (index) => create(session, `serial-${index}`)), peer.serial);
-  compare(`${name}: creates, 32 in flight`, await creates(32), peer.parallel);
-  compare(`${name}: gets, 32 in flight`, await rate(32, () => get(session, 'serial-0')), peer.gets);
-  const delays = await watchDelays(session);
-  const percentile = (share) => delays[Math.min(delays.length - 1, Math.floor(delays.length * share))];
-  row(
-    `${name}: write → watcher`,
-    `p50 ${percentile(0.5).toFixed(2)} ms (peer about ${peer.watchP50})`,
-    `p99 ${percentile(0.99).toFixed(2)} ms (peer about ${peer.watchP99})`,
-  );
-  session.destroy();
-  await server.close();
-  await keyspace.close();
-}
-
-/** How often a second `act` is done, called with 0, 1, 2 … by so many callers at once. */
-async function rate(inFlight, act) {
-  const begun = performance.now();
-  const until = begun + seconds * 1000;
-  let next = 0;
-  let done = 0;
-  const caller = async () => {
-    while (performance.now() < until) {
-      await act(next++);
-      done += 1;
-    }
-  };
-  await Promise.all(Array.from({ length: inFlight }, caller));
-  return (done * 1000) / (performance.now() - begun);
-}
-
-/** Milliseconds from the start of a create until a watcher of the collection has its event. */
-async function watchDelays(session) {
-  const waiting = new Map();
-  const stream = session.request({ ':path': '/api/v1/namespaces/kube-system/configmaps?watch=true&resourceVersion=0' });
-  let rest = '';
-  stream.setEncoding('utf8');
-  stream.on('data', (chunk) => {
-    const lines = (rest + chunk).split('\n');
-    rest = lines.pop();
-    for (const line of lines) waiting.get(JSON.parse(line).object.metadata.name)?.();
-  });
-  await new Promise((resolve) => stream.once('response', resolve));
-  const delays = [];
-  for (let index = 0; index < latencyWrites; index += 1) {
-    const name = `watched-${index}`;
-    const begun = performance.now();
-    const heard = new Promise((resolve) => waiting.set(name, resolve));
-    await Promise.all([heard, create(session, name, 'kube-system')]);
-    delays.push(performance.now() - begun);
+async function measure(bench) {
+  row('figure', 'measured', 'peer', 'reach');
+  if (own !== undefined) {
+    row('start → /readyz', `${own.startMs.toFixed(0)} ms`, '4,200 ms', '≤ 600 ms');
+    await sleep(2000);
+    row('idle memory', `${residentMb(pids).toFixed(0)} MB`, '315 MB', '≤ 120 MB');
   }
-  stream.close();
-  return delays.sort((a, b) => a - b);
+  const idleMs = isQuick ? 3000 : 20_000;
+  const cpuBefore = cpuMs(pids);
+  await sleep(idleMs);
+  row('idle CPU', `${(((cpuMs(pids) - cpuBefore) / idleMs) * 100).toFixed(2)} %`, '6.2 %', '≤ 1.5 %');
+
+  const first = await bench.definitionToObject('warm');
+  const { ms, create } = await bench.definitionToObject('widget');
+  row('CRD → first object', `${ms.toFixed(1)} ms (the first: ${first.ms.toFixed(1)})`, '2,050 ms', '≤ 50 ms');
+  await bench.creates(8);
+  throughput('ConfigMap create, 1 in flight', await bench.creates(1), 233, undefined, 500);
+  throughput('ConfigMap create, 32 in flight', await bench.creates(32), 691, 2.5, 1400);
+  const custom = await bench.rate(32, (index) => create(`w-${index}`));
+  throughput('custom resource create, 32', custom, 465, 4, 1000);
+
+  const { gets, fromCache, latest } = await bench.reads();
+  throughput('GET one of 10,000, 32 in flight', gets, 1275, 1.3, 3000);
+  list('LIST 10,000 × 1 KB, rv=0', fromCache);
+  list('LIST 10,000 × 1 KB, rv=""', latest);
+
+  const writes = isQuick ? 100 : 500;
+  latency('create → event, 1 watcher', await bench.watchLatency(1, writes), [5.0, 8.8], [2, 4]);
+  latency('create → event, 100 watchers', await bench.watchLatency(100, writes), [8.8, 20.4], [5, 10]);
+
+  const total = isQuick ? 10_000 : 100_000;
+  const costs = await bench.costWhileGrowing(total, 10);
+  row(`CPU of a create, 0 to ${total}`, costs.map((cost) => cost.toFixed(2)).join(' '), '', 'flat');
+  await bench.rate(32, () => bench.connection.send('GET', '/api/v1/namespaces/default'), { times: 50_000 });
+  row(`memory after ${total} + writes and 50,000 GETs`, `${residentMb(pids).toFixed(0)} MB`, '2,000 MB', '≤ 350 MB (65,000)');
+  bench.close();
 }
 
-function create(session, name, namespace = 'default') {
-  const body = JSON.stringify({ metadata: { name }, data: { text: 'x'.repeat(PAYLOAD_BYTES) } });
-  return send(session, 'POST', `/api/v1/namespaces/${namespace}/configmaps`, body, 201);
+function startOwn() {
+  const directory = mkdtempSync(join(process.cwd(), '.bench-apiserver-'));
+  const castellan = (...args) => execFileSync('bin/castellan', [...args, '--data-dir', directory], { encoding: 'utf8' });
+  const begunMs = performance.now();
+  castellan('up', '--detach', '--no-controllers', '--operators', 'none', '--port', '0');
+  const startMs = performance.now() - begunMs;
+  const { pid } = JSON.parse(readFileSync(join(directory, 'castellan.pid'), 'utf8'));
+  const stop = () => {
+    castellan('down');
+    rmSync(directory, { recursive: true });
+  };
+  return { startMs, pids: [pid], kubeconfig: join(directory, 'kubeconfig'), stop };
 }
 
-function get(session, name) {
-  return send(session, 'GET', `/api/v1/namespaces/default/configmaps/${name}`, undefined, 200);
+function throughput(name, { perSecond, cpuMsEach }, peer, peerCpuMs, reach) {
+  const ratio = (perSecond / peer).toFixed(1);
+  const cpu = `${cpuMsEach.toFixed(2)} ms CPU each`;
+  row(name, `${perSecond.toFixed(0)}/s (${ratio} ×), ${cpu}`, `${peer}/s${peerCpuMs ? `, ${peerCpuMs} ms CPU` : ''}`, `≥ ${reach}/s`);
 }
 
-function send(session, method, path, body, expected) {
-  return new Promise((resolve, reject) => {
-    const stream = session.request(
-      { ':method': method, ':path': path, 'content-type': 'application/json' },
-      { endStream: body === undefined },
-    );
-    stream.on('response', (headers) => {
-      if (headers[':status'] !== expected) reject(new Error(`${method} ${path}: ${headers[':status']}`));
-    });
-    stream.on('data', () => {});
-    stream.on('end', resolve);
-    stream.on('error', reject);
-    if (body !== undefined) stream.end(body);
-  });
+function list(name, { totalMs, firstMs, coldMs, cpuMsEach, bytes }) {
+  const size = `${(bytes / 1e6).toFixed(1)} MB`;
+  const cell = `${totalMs.toFixed(0)} ms (${(166 / totalMs).toFixed(1)} ×), first byte ${firstMs.toFixed(1)} ms, ${cpuMsEach.toFixed(0)} ms CPU; cold ${coldMs.toFixed(0)} ms; ${size}`;
+  row(name, cell, '166 ms, 12 ms', '≤ 60 ms, ≤ 5 ms');
 }
 
-function compare(name, perSecond, peerPerSecond) {
-  row(name, `${perSecond.toFixed(0)}/s`, `about ${(perSecond / peerPerSecond).toFixed(1)} × kube-apiserver with etcd`);
+function latency(name, { p50, p99 }, peer, reach) {
+  const pair = ([half, most]) => `${half} / ${most} ms`;
+  row(name, `p50 / p99 ${p50.toFixed(1)} / ${p99.toFixed(1)} ms`, pair(peer), `≤ ${pair(reach)}`);
 }
 
 function row(name, ...cells) {
-  console.log(`${name.padEnd(34)}${cells.join('   ')}`);
+  console.log([name.padEnd(44), ...cells].join('  |  '));
 }

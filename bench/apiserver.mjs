@@ -6,21 +6,24 @@
 //     node bench/apiserver.mjs --kubeconfig FILE --pids 12,34        another server; the processes that belong to it
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { Bench } from './apiserver/figures.mjs';
 import { readKubeconfig } from './apiserver/connection.mjs';
+import { Bench } from './apiserver/figures.mjs';
 import { cpuMs, residentMb } from './apiserver/process-cost.mjs';
 
 const { values: options } = parseArgs({
   options: { quick: { type: 'boolean' }, kubeconfig: { type: 'string' }, pids: { type: 'string' } },
 });
+const program = resolve(import.meta.dirname, '../bin/castellan');
 const isQuick = options.quick === true;
 const own = options.kubeconfig === undefined ? startOwn() : undefined;
 const pids = own?.pids ?? (options.pids ?? '').split(',').filter(Boolean).map(Number);
 try {
-  await measure(new Bench(readKubeconfig(own?.kubeconfig ?? options.kubeconfig), { pids, seconds: isQuick ? 1 : 4 }));
+  await measure(
+    new Bench(await readKubeconfig(own?.kubeconfig ?? options.kubeconfig), { pids, seconds: isQuick ? 1 : 4 }),
+  );
 } finally {
   own?.stop();
 }
@@ -59,13 +62,18 @@ async function measure(bench) {
   const costs = await bench.costWhileGrowing(total, 10);
   row(`CPU of a create, 0 to ${total}`, costs.map((cost) => cost.toFixed(2)).join(' '), '', 'flat');
   await bench.rate(32, () => bench.connection.send('GET', '/api/v1/namespaces/default'), { times: 50_000 });
-  row(`memory after ${total} + writes and 50,000 GETs`, `${residentMb(pids).toFixed(0)} MB`, '2,000 MB', '≤ 350 MB (65,000)');
+  row(
+    `memory after ${total} + writes and 50,000 GETs`,
+    `${residentMb(pids).toFixed(0)} MB`,
+    '2,000 MB',
+    '≤ 350 MB (65,000)',
+  );
   bench.close();
 }
 
 function startOwn() {
   const directory = mkdtempSync(join(process.cwd(), '.bench-apiserver-'));
-  const castellan = (...args) => execFileSync('bin/castellan', [...args, '--data-dir', directory], { encoding: 'utf8' });
+  const castellan = (...args) => execFileSync(program, [...args, '--data-dir', directory], { encoding: 'utf8' });
   const begunMs = performance.now();
   castellan('up', '--detach', '--no-controllers', '--operators', 'none', '--port', '0');
   const startMs = performance.now() - begunMs;
@@ -80,7 +88,12 @@ function startOwn() {
 function throughput(name, { perSecond, cpuMsEach }, peer, peerCpuMs, reach) {
   const ratio = (perSecond / peer).toFixed(1);
   const cpu = `${cpuMsEach.toFixed(2)} ms CPU each`;
-  row(name, `${perSecond.toFixed(0)}/s (${ratio} ×), ${cpu}`, `${peer}/s${peerCpuMs ? `, ${peerCpuMs} ms CPU` : ''}`, `≥ ${reach}/s`);
+  row(
+    name,
+    `${perSecond.toFixed(0)}/s (${ratio} ×), ${cpu}`,
+    `${peer}/s${peerCpuMs ? `, ${peerCpuMs} ms CPU` : ''}`,
+    `≥ ${reach}/s`,
+  );
 }
 
 function list(name, { totalMs, firstMs, coldMs, cpuMsEach, bytes }) {

@@ -1,28 +1,12 @@
 // Connections to the API server that a kubeconfig names: HTTP/2 as Go's clients speak it, HTTP/1.1 for whole lists.
-import { readFileSync } from 'node:fs';
 import { connect } from 'node:http2';
 import { Agent, request } from 'node:https';
-import { parse } from 'yaml';
+import { loadKubeconfig } from '@castellan/client';
 
-/** Of the current context: the server and an administrator's certificate, all in the file itself. */
-export function readKubeconfig(path) {
-  const file = parse(readFileSync(path, 'utf8'));
-  const context = named(file.contexts, file['current-context']).context;
-  const { cluster } = named(file.clusters, context.cluster);
-  const { user } = named(file.users, context.user);
-  const pem = (text) => (text === undefined ? undefined : Buffer.from(text, 'base64'));
-  return {
-    server: cluster.server,
-    tls: {
-      ca: pem(cluster['certificate-authority-data']),
-      cert: pem(user['client-certificate-data']),
-      key: pem(user['client-key-data']),
-    },
-  };
-}
-
-function named(list, name) {
-  return list.find((entry) => entry.name === name) ?? list[0];
+/** Of the current context: the server and an administrator's certificate. */
+export async function readKubeconfig(path) {
+  const { server, caCertificate, clientCertificate, clientKey } = await loadKubeconfig(path);
+  return { server, tls: { ca: caCertificate, cert: clientCertificate, key: clientKey } };
 }
 
 /** One HTTP/2 connection. */

@@ -133,11 +133,22 @@ export class Bench {
     const path = `/apis/${group}/v1/namespaces/default/${plural}`;
     const create = (name) => {
       const { names } = definition.spec;
-      const object = { apiVersion: `${group}/v1`, kind: names.kind, metadata: { name }, spec: { text: oneKilobyte, count: 1 } };
+      const object = {
+        apiVersion: `${group}/v1`,
+        kind: names.kind,
+        metadata: { name },
+        spec: { text: oneKilobyte, count: 1 },
+      };
       return this.connection.send('POST', path, { body: object, expected: 201 });
     };
     for (;;) {
-      if (await create('first').then(() => true, () => false)) break;
+      if (
+        await create('first').then(
+          () => true,
+          () => false,
+        )
+      )
+        break;
       if (performance.now() - begunMs > 30_000) throw new Error('no object was accepted within 30 s');
     }
     return { ms: performance.now() - begunMs, create };
@@ -162,8 +173,11 @@ export class Bench {
   }
 }
 
-export function median(numbers) {
-  return quantile([...numbers].sort((left, right) => left - right), 0.5);
+function median(numbers) {
+  return quantile(
+    [...numbers].sort((left, right) => left - right),
+    0.5,
+  );
 }
 
 function quantile(sorted, share) {

@@ -7,7 +7,9 @@ const tickMs = 10;
 /** Milliseconds of CPU that the processes have used, user and system. */
 export function cpuMs(pids) {
   return sum(pids, (pid) => {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').replace(/^.*\) /s, '').split(' ');
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
+      .replace(/^.*\) /s, '')
+      .split(' ');
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
   });
 }

@@ -40,22 +40,12 @@ export function renderObject(definition: ResourceDefinition, object: ApiObject, 
 
 export function renderList(definition: ResourceDefinition, list: ListResult, options: RenderOptions): unknown {
   const objects = list.entries.map(({ object }) => present(definition, object));
-  const metadata = {
-    ...listMetadata(String(list.revision)),
-    // Lists of custom resources say so when nothing follows; built-in ones say nothing.
-    ...(list.continue === undefined ? (definition.isCustom ? { continue: '' } : {}) : { continue: list.continue }),
-    ...(list.remainingItemCount === undefined ? {} : { remainingItemCount: list.remainingItemCount }),
-  };
+  const head = listHead(definition, list);
+  const { metadata } = head;
   const { shape, shapeVersion } = options.representation;
   switch (shape) {
     case 'object':
-      return {
-        kind: definition.listKind,
-        apiVersion: apiVersionOf(definition),
-        metadata,
-        // Items of built-in lists carry no kind of their own; those of custom resources do.
-        items: definition.isCustom ? objects : objects.map((object) => without(object, 'kind', 'apiVersion')),
-      };
+      return { ...head, items: objects.map((object) => listItem(definition, object)) };
     case 'PartialObjectMetadata':
       return {
         kind: 'PartialObjectMetadataList',
@@ -66,6 +56,25 @@ export function renderList(definition: ResourceDefinition, list: ListResult, opt
     case 'Table':
       return tableOf(definition, objects, { ...options, metadata });
   }
+}
+
+/** A list of whole objects without its items. */
+export function listHead(definition: ResourceDefinition, list: ListResult) {
+  return {
+    kind: definition.listKind,
+    apiVersion: apiVersionOf(definition),
+    metadata: {
+      ...listMetadata(String(list.revision)),
+      // Lists of custom resources say so when nothing follows; built-in ones say nothing.
+      ...(list.continue === undefined ? (definition.isCustom ? { continue: '' } : {}) : { continue: list.continue }),
+      ...(list.remainingItemCount === undefined ? {} : { remainingItemCount: list.remainingItemCount }),
+    },
+  };
+}
+
+/** Items of built-in lists carry no kind of their own; those of custom resources do. */
+export function listItem(definition: ResourceDefinition, object: ApiObject): unknown {
+  return definition.isCustom ? object : without(object, 'kind', 'apiVersion');
 }
 
 function listMetadata(resourceVersion: string) {

@@ -1,10 +1,14 @@
+import { Readable } from 'node:stream';
 import { type Status, StatusError } from '@castellan/machinery';
 import type { ResponseWriter } from '../server/http.js';
 import { plainJson, type Representation } from './negotiation.js';
+import { sendChunks } from './send-chunks.js';
 import { storageFailure } from './storage-failure.js';
 
 /** Smaller replies are not worth the work. */
 const gzipFromBytes = 128 * 1024;
+/** It is done in another thread; this level saves nine tenths and takes a third of the time of the usual one. */
+const gzipLevel = 1;
 
 /** Headers that every reply of a request carries: its audit id, and the warnings that came up on the way. */
 export class Reply {
@@ -40,10 +44,27 @@ export class Reply {
     if (!this.takesGzip || body.length <= gzipFromBytes) return this.text(status, body, 'application/json');
     const { gzip } = await import('node:zlib');
     const packed = await new Promise<Uint8Array>((resolve, reject) => {
-      // In another thread; the first level saves nine tenths and takes a third of the time of the usual one.
-      gzip(body, { level: 1 }, (error, bytes) => (error === null ? resolve(bytes) : reject(error)));
+      gzip(body, { level: gzipLevel }, (error, bytes) => (error === null ? resolve(bytes) : reject(error)));
     });
     this.text(status, packed, 'application/json', { 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+  }
+
+  /** A JSON body of 200 that is made while it is sent. One of a single chunk is sent as a whole. */
+  async chunks(chunks: Generator<Uint8Array, void>): Promise<void> {
+    const first = chunks.next().value ?? new Uint8Array();
+    const second = chunks.next().value;
+    if (second === undefined) return this.text(200, first, 'application/json');
+    const body = (function* () {
+      yield first;
+      yield second;
+      yield* chunks;
+    })();
+    if (!this.takesGzip) return await sendChunks(this.stream('application/json'), body);
+    const { createGzip } = await import('node:zlib');
+    const packer = createGzip({ level: gzipLevel });
+    Readable.from(body).pipe(packer);
+    this.head(200, { 'content-type': 'application/json', 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
+    await sendChunks(this.writer, packer);
   }
 
   text(

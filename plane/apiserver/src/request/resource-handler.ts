@@ -14,6 +14,7 @@ import { readObject } from './body.js';
 import { readDeleteOptions } from './delete-options.js';
 import type { Exchange, ResourceExchange, ResourceInfo } from './exchange.js';
 import { checkFields } from './field-validation.js';
+import { listChunks } from './list-body.js';
 import { assertListOptions } from './list-options.js';
 import { negotiate, type Representation } from './negotiation.js';
 import { readPatch } from './patch.js';
@@ -120,7 +121,9 @@ async function serveList(server: Server, exchange: ResourceExchange): Promise<vo
     query: request.query,
     selection,
   });
-  await reply.object(200, renderList(resource.definition, list, render), render.representation);
+  const { shape, format } = render.representation;
+  if (shape === 'object' && format === 'json') await reply.chunks(listChunks(resource.definition, list));
+  else await reply.object(200, renderList(resource.definition, list, render), render.representation);
 }
 
 async function watch(server: Server, exchange: ResourceExchange): Promise<void> {

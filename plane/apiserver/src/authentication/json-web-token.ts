@@ -38,7 +38,7 @@ export class TokenSigner {
   }
 
   /** RFC 7517, as `/openid/v1/jwks` shows it. */
-  keySet(): JsonRecord {
+  keySet(): { readonly keys: readonly JsonRecord[] } {
     const key = this.publicKey.export({ format: 'jwk' });
     return { keys: [{ use: 'sig', ...key, kid: this.keyId, alg: this.algorithm }] };
   }

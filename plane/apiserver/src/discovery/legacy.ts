@@ -59,7 +59,20 @@ function apiResources(definition: ResourceDefinition) {
   return [own, ...below];
 }
 
+/**
+ * Kinds that Kubernetes 1.36 stores under another group or version than they are asked for: the hash is of the stored one.
+ */
+const storedElsewhere: Readonly<Record<string, string>> = {
+  'autoscaling/v1/HorizontalPodAutoscaler': 'autoscaling/v2',
+  'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy': 'admissionregistration.k8s.io/v1beta1',
+  'admissionregistration.k8s.io/v1/MutatingAdmissionPolicyBinding': 'admissionregistration.k8s.io/v1beta1',
+  'apiextensions.k8s.io/v1/CustomResourceDefinition': 'apiextensions.k8s.io/v1beta1',
+  'events.k8s.io/v1/Event': '/v1',
+};
+
 /** Clients compare it to see that objects must be rewritten. Source: apiserver's StorageVersionHash. */
 function storageVersionHash({ group, version, kind }: ResourceDefinition): string {
-  return createHash('sha256').update(`${group}/${version}/${kind}`).digest().subarray(0, 8).toString('base64');
+  const asked = `${group}/${version}`;
+  const stored = storedElsewhere[`${asked}/${kind}`] ?? asked;
+  return createHash('sha256').update(`${stored}/${kind}`).digest().subarray(0, 8).toString('base64');
 }

@@ -6,11 +6,13 @@ import { aggregatedDiscovery } from './aggregated.js';
 import { type ApiGroup, groupsOf } from './groups.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.js';
 import { serveOpenApi } from './openapi.js';
+import { serveOpenId } from './openid.js';
 
 const aggregatedType = 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList';
 
 export async function serveDiscovery(server: Server, exchange: Exchange, path: string): Promise<boolean> {
   const [, root = '', first, second, ...rest] = path.split('/');
+  if (serveOpenId(server, exchange, path)) return true;
   if (root === 'openapi') return serveOpenApi(server, exchange, path);
   if (path === '/') {
     await exchange.reply.object(200, { paths: await rootPaths(server) });

@@ -1,22 +1,33 @@
 import type { Exchange } from './exchange.js';
 import type { Server } from './server.js';
 
+type Endpoint = 'healthz' | 'livez' | 'readyz';
+
 interface Check {
   readonly name: string;
+  readonly of: readonly Endpoint[];
   isGood(server: Server): boolean | Promise<boolean>;
 }
 
 /** As kube-apiserver's for etcd. */
 const storageDeadlineMs = 2_000;
 
-/** What /readyz asks; /healthz and /livez ask only whether the process answers. */
+const everywhere: readonly Endpoint[] = ['healthz', 'livez', 'readyz'];
+
+/** Under the names that kube-apiserver gives them. The storage is called `etcd` whatever it is. */
 const checks: readonly Check[] = [
-  { name: 'ping', isGood: () => true },
-  { name: 'system-objects', isGood: (server) => server.isReady() },
-  { name: 'etcd', isGood: isStorageGood },
+  { name: 'ping', of: everywhere, isGood: () => true },
+  { name: 'etcd', of: ['healthz', 'livez'], isGood: isStorageGood },
+  { name: 'poststarthook/start-system-namespaces-controller', of: everywhere, isGood: (server) => server.isReady() },
+  { name: 'poststarthook/storage-readiness', of: ['readyz'], isGood: isStorageGood },
+  {
+    name: 'poststarthook/scheduling/bootstrap-system-priority-classes',
+    of: everywhere,
+    isGood: (server) => server.isReady(),
+  },
 ];
 
-/** The storage answers and can still write. It is called `etcd`, as in kube-apiserver, whatever it is. */
+/** The storage answers and can still write. */
 async function isStorageGood({ keyspace, world }: Server): Promise<boolean> {
   const ending = new AbortController();
   const tooLate = world.clock.sleep(storageDeadlineMs, ending.signal).then(
@@ -30,24 +41,47 @@ async function isStorageGood({ keyspace, world }: Server): Promise<boolean> {
   return await Promise.race([answers, tooLate]).finally(() => ending.abort());
 }
 
-export async function serveHealth(server: Server, { request, reply }: Exchange, path: string): Promise<void> {
-  const [, root = '', only] = path.split('/');
-  const excluded = request.query.getAll('exclude');
-  const asked = checks.filter(({ name }) => (root === 'readyz' || name === 'ping') && !excluded.includes(name));
-  const selected = only === undefined ? asked : asked.filter(({ name }) => name === only);
-  if (only !== undefined && selected.length === 0) {
-    reply.text(404, '404 page not found\n', 'text/plain; charset=utf-8');
-    return;
-  }
+/** `/readyz`, or one of its checks: `/readyz/ping`. The others likewise. */
+export async function serveHealth(server: Server, exchange: Exchange, path: string): Promise<void> {
+  const [, root = '', ...rest] = path.split('/');
+  const own = checks.filter(({ of }) => of.some((endpoint) => endpoint === root));
+  if (rest.length === 0) await serveAll(server, exchange, root, own);
+  else await serveOne(server, exchange, own, rest.join('/'));
+}
+
+async function serveOne(server: Server, { reply }: Exchange, own: readonly Check[], name: string): Promise<void> {
+  const check = own.find((candidate) => candidate.name === name);
+  if (check === undefined) reply.text(404, '404 page not found\n', plainText);
+  else if (await check.isGood(server)) reply.text(200, 'ok', plainText, noSniff);
+  else reply.text(500, `internal server error: ${name} failed\n`, plainText, noSniff);
+}
+
+async function serveAll(
+  server: Server,
+  { request, reply }: Exchange,
+  root: string,
+  own: readonly Check[],
+): Promise<void> {
+  const excluded = new Set(request.query.getAll('exclude'));
   const results = await Promise.all(
-    selected.map(async (check) => ({ name: check.name, isGood: await check.isGood(server) })),
+    own.map(async (check) => {
+      const isExcluded = excluded.delete(check.name);
+      return { name: check.name, isExcluded, isGood: isExcluded || (await check.isGood(server)) };
+    }),
   );
   const isGood = results.every((result) => result.isGood);
-  const lines = results.map((result) =>
-    result.isGood ? `[+]${result.name} ok` : `[-]${result.name} failed: reason withheld`,
-  );
-  const verdict = `${root} check ${isGood ? 'passed' : 'failed'}`;
+  const lines = results.map((result) => {
+    if (result.isExcluded) return `[+]${result.name} excluded: ok`;
+    return result.isGood ? `[+]${result.name} ok` : `[-]${result.name} failed: reason withheld`;
+  });
+  if (excluded.size > 0) {
+    const unknown = [...excluded].sort().map((name) => JSON.stringify(name));
+    lines.push(`warn: some health checks cannot be excluded: no matches for ${unknown.join(', ')}`);
+  }
+  lines.push(`${root} check ${isGood ? 'passed' : 'failed'}`);
   const isVerbose = request.query.has('verbose') || !isGood;
-  const body = isVerbose ? `${[...lines, verdict].join('\n')}\n` : 'ok';
-  reply.text(isGood ? 200 : 500, body, 'text/plain; charset=utf-8', { 'x-content-type-options': 'nosniff' });
+  reply.text(isGood ? 200 : 500, isVerbose ? `${lines.join('\n')}\n` : 'ok', plainText, noSniff);
 }
+
+const plainText = 'text/plain; charset=utf-8';
+const noSniff = { 'x-content-type-options': 'nosniff' };

@@ -89,6 +89,93 @@ test('what only the old type of a service had goes with the type', async () => {
   await api.stop();
 });
 
+test('a service at the nodes gets ports of its own, keeps them over updates, and gives them back with its type', async () => {
+  const api = await startServer();
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const spec = { type: 'NodePort', ports: [{ name: 'a', port: 80 }] };
+  const first = await api.send('POST', services, { metadata: { name: 'n1' }, spec });
+  const [port] = first.json.spec.ports;
+  assert.ok(port.nodePort >= 30_086 && port.nodePort <= 32_767, first.text);
+  const named = { metadata: { name: 'n2' }, spec: { type: 'NodePort', ports: [{ port: 1, nodePort: port.nodePort }] } };
+  const taken = await api.send('POST', services, named);
+  assert.equal(
+    taken.json.message,
+    `Service "n2" is invalid: spec.ports[0].nodePort: Invalid value: ${port.nodePort}: provided port is already allocated`,
+  );
+  const replaced = await api.send('PUT', `${services}/n1`, { metadata: { name: 'n1' }, spec });
+  assert.equal(replaced.json.spec.ports[0].nodePort, port.nodePort, replaced.text);
+  const inward = await api.send('PATCH', `${services}/n1`, { spec: { type: 'ClusterIP' } }, merge);
+  assert.equal(inward.json.spec.ports[0].nodePort, undefined, inward.text);
+  const heir = await api.send('POST', services, named);
+  assert.equal(heir.status, 201, heir.text);
+  await api.stop();
+});
+
+test('TCP and UDP of one port share a port of the nodes, and a balanced service that wants to see its clients gets one to be checked at', async () => {
+  const api = await startServer();
+  const ports = [
+    { name: 'a', port: 53 },
+    { name: 'b', port: 53, protocol: 'UDP' },
+  ];
+  const dns = await api.send('POST', services, { metadata: { name: 'dns' }, spec: { type: 'NodePort', ports } });
+  const [tcp, udp] = dns.json.spec.ports;
+  assert.equal(tcp.nodePort, udp.nodePort, dns.text);
+  const balanced = { type: 'LoadBalancer', externalTrafficPolicy: 'Local', ports: [port] };
+  const seen = await api.send('POST', services, {
+    metadata: { name: 'seen' },
+    spec: { ...balanced, allocateLoadBalancerNodePorts: false },
+  });
+  assert.equal(seen.json.spec.ports[0].nodePort, undefined, seen.text);
+  assert.ok(seen.json.spec.healthCheckNodePort >= 30_000, seen.text);
+  await api.stop();
+});
+
+test('a service that is refused, or whose name is taken, takes neither an address nor a port', async () => {
+  const api = await startServer();
+  const spec = { type: 'NodePort', clusterIP: '10.96.7.7', ports: [{ port: 80, nodePort: 31_000 }] };
+  const refused = await api.send('POST', services, {
+    metadata: { name: 'a' },
+    spec: { ...spec, sessionAffinity: 'Odd' },
+  });
+  assert.equal(refused.status, 422);
+  const created = await api.send('POST', services, { metadata: { name: 'a' }, spec });
+  assert.equal(created.status, 201, created.text);
+  const again = await api.send('POST', services, { metadata: { name: 'a' }, spec: { ports: [port] } });
+  assert.equal(again.json.reason, 'AlreadyExists', again.text);
+  const thief = await api.send('POST', services, { metadata: { name: 'b' }, spec: { ...spec, clusterIP: '' } });
+  assert.match(thief.json.message, /provided port is already allocated/);
+  const { json } = await api.send('GET', '/apis/networking.k8s.io/v1/ipaddresses/10.96.7.7');
+  assert.deepEqual(json.spec.parentRef, { resource: 'services', namespace: 'default', name: 'a' });
+  const all = await api.send('GET', '/apis/networking.k8s.io/v1/ipaddresses');
+  assert.deepEqual(
+    all.json.items.map((item: { metadata: { name: string } }) => item.metadata.name),
+    ['10.96.0.1', '10.96.7.7'],
+  );
+  await api.stop();
+});
+
+test('a service that becomes a name elsewhere gives back its address, and gets one when it returns', async () => {
+  const api = await startServer();
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const made = await api.send('POST', services, {
+    metadata: { name: 'a' },
+    spec: { clusterIP: '10.96.8.8', ports: [port] },
+  });
+  assert.equal(made.status, 201, made.text);
+  const named = { spec: { type: 'ExternalName', externalName: 'db.example.com' } };
+  const away = await api.send('PATCH', `${services}/a`, named, merge);
+  assert.deepEqual([away.json.spec.clusterIP, away.json.spec.clusterIPs], [undefined, undefined], away.text);
+  const heir = await api.send('POST', services, {
+    metadata: { name: 'b' },
+    spec: { clusterIP: '10.96.8.8', ports: [port] },
+  });
+  assert.equal(heir.status, 201, heir.text);
+  const back = await api.send('PATCH', `${services}/a`, { spec: { type: 'ClusterIP' } }, merge);
+  assert.match(back.json.spec.clusterIP, /^10\.96\./);
+  assert.equal(back.json.spec.externalName, undefined);
+  await api.stop();
+});
+
 test('an event in core/v1 is of its own namespace, and has what Go writes without a value', async () => {
   const api = await startServer();
   const events = '/api/v1/namespaces/default/events';

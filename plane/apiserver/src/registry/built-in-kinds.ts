@@ -104,7 +104,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       isNamespaced: true,
       shortNames: ['ep'],
       createsOnUpdate: true,
-      listKind: 'EndpointsList',
+      deprecation: 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
       strategy: endpointsStrategy,
       columns: columnsOf.endpoints,
     }),

@@ -1,4 +1,5 @@
 import { clusterColumns } from '../printers/cluster-columns.js';
+import { serviceNetworkColumns } from '../printers/service-network-columns.js';
 import {
   mutatingPolicyStrategy,
   policyBindingStrategy,
@@ -7,6 +8,7 @@ import {
 } from '../strategies/admission-kinds.js';
 import { limitRangeStrategy, priorityClassStrategy, resourceQuotaStrategy } from '../strategies/limits.js';
 import { ingressClassStrategy, ingressStrategy, networkPolicyStrategy } from '../strategies/networking.js';
+import { ipAddressStrategy, serviceCidrStrategy } from '../strategies/service-network.js';
 import { signingRequestStrategy } from '../strategies/signing-request.js';
 import { persistentVolumeStrategy, storageClassStrategy } from '../strategies/storage.js';
 import { define, statusSubresource } from './define.js';
@@ -84,6 +86,29 @@ export const clusterKinds: readonly ResourceDefinition[] = [
     hasGeneration: true,
     strategy: networkPolicyStrategy,
     columns: clusterColumns.networkpolicies,
+  }),
+  define({
+    ...networking,
+    kind: 'IPAddress',
+    plural: 'ipaddresses',
+    isNamespaced: false,
+    shortNames: ['ip'],
+    fieldLabels: {
+      'spec.parentRef.name': ['spec', 'parentRef', 'name'],
+      'spec.parentRef.namespace': ['spec', 'parentRef', 'namespace'],
+      'spec.parentRef.resource': ['spec', 'parentRef', 'resource'],
+    },
+    strategy: ipAddressStrategy,
+    columns: serviceNetworkColumns.ipaddresses,
+  }),
+  define({
+    ...networking,
+    kind: 'ServiceCIDR',
+    plural: 'servicecidrs',
+    isNamespaced: false,
+    subresources: [statusSubresource('ServiceCIDR')],
+    strategy: serviceCidrStrategy,
+    columns: serviceNetworkColumns.servicecidrs,
   }),
   define({
     ...storage,

@@ -58,7 +58,7 @@ export async function deleteObject(
   }
   const result = await store.storage.guaranteedUpdate(key, change);
   if (result === undefined) throw notFound(definition, name);
-  if (result.type === 'delete') await definition.strategy.release?.(result.object, context);
+  if (result.type === 'delete') await definition.strategy.settle?.({ before: result.object }, context);
   if (result.type === 'put') definition.strategy.afterMarked?.(result.object);
   return { isGone: result.type === 'delete', object: present(definition, result.object) };
 }

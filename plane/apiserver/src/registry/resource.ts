@@ -51,6 +51,8 @@ export interface ResourceDefinition {
   readonly returnsDeleted: boolean;
   readonly isCustom: boolean;
   readonly columns: readonly Column[];
+  /** What clients that use the kind are warned of. */
+  readonly deprecation?: string;
   /** Objects vanish so many seconds after they were written (events). */
   readonly timeToLiveSeconds?: number;
   /** Where a kind with a scale subresource keeps its replicas. */

@@ -22,8 +22,10 @@ export interface Strategy {
   validateStatus?(object: ApiObject, current: ApiObject): FieldErrors | Promise<FieldErrors>;
   /** What is wrong with the name, as upstream says it. Default: it must be a DNS subdomain. */
   nameProblems?(name: string): readonly string[];
-  /** Called after a create failed or an object is gone, to give back what `prepareForCreate` took. */
-  release?(object: ApiObject, context: WriteContext): Promise<void>;
+  /** What a client should hear of an object that is accepted. */
+  warnings?(object: ApiObject, current?: ApiObject): readonly string[];
+  /** Called when a write is over, to give back what the prepare functions took and what the object no longer has. */
+  settle?(outcome: WriteOutcome, context: WriteContext): Promise<void>;
   /** Seconds between a delete and its end; 0 = at once. Absent for kinds that know no grace. */
   gracePeriodSeconds?(object: ApiObject, requested: number | undefined): number;
   /** Whether an object that is being deleted is gone once it holds no more finalizers. Default: always. */
@@ -34,6 +36,12 @@ export interface Strategy {
   afterMarked?(object: ApiObject): void;
   /** How an object that cannot vanish yet is marked; the default sets deletionTimestamp alone. */
   prepareForDelete?(object: ApiObject, context: WriteContext): ApiObject;
+}
+
+/** What the store held before a write and what it holds after it; neither where nothing was written. */
+export interface WriteOutcome {
+  readonly before?: ApiObject;
+  readonly after?: ApiObject;
 }
 
 type FieldErrors = readonly FieldError[];

@@ -14,7 +14,7 @@ import { withOwners, withoutIdleTimes } from './field-ownership.js';
 import { withGeneration } from './generation.js';
 import { assertNamespace, initialMetadata, updatedMetadata, validateMetadataUpdate } from './metadata.js';
 import { hasSubresource, present, type Resource } from './resource.js';
-import type { WriteContext } from './strategy.js';
+import type { WriteContext, WriteOutcome } from './strategy.js';
 import { validateMetadata } from './validate-metadata.js';
 
 export interface WriteTools {
@@ -23,6 +23,8 @@ export interface WriteTools {
   readonly context: WriteContext;
   /** Absent: the server writes for itself. */
   readonly admission?: Admission;
+  /** Tells the client what is odd about an object that is accepted. */
+  warn?(warning: string): void;
 }
 
 export interface Written {
@@ -57,7 +59,7 @@ async function createOnce(
   { definition, store }: Resource,
   namespace: string | undefined,
   sent: ApiObject,
-  { context, leases, admission }: WriteTools,
+  { context, leases, admission, warn }: WriteTools,
 ): Promise<{ readonly isStored: boolean; readonly object: ApiObject }> {
   const { strategy } = definition;
   const statusless = hasSubresource(definition, 'status') ? withoutStatus(sent) : sent;
@@ -69,31 +71,30 @@ async function createOnce(
   const owned = withOwners(definition, defaulted, { subresource: '' }, context);
   const place = { definition, operation: 'CREATE', subresource: '', namespace, name } as const;
   const admitted = (await admission?.mutate({ ...place, object: owned })) ?? owned;
-  throwIfInvalid(definition.kind, definition.group, name, [
-    ...validateMetadata(definition, admitted),
-    ...((await strategy.validate?.(admitted)) ?? []),
-  ]);
-  if (context.writer.operation === 'Update' && /^0*[1-9]\d*$/.test(sent.metadata.resourceVersion ?? '')) {
-    throw internalError('resourceVersion should not be set on objects to be created');
-  }
-  const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
-  // Asked first, so that a name that is taken costs no service address; the write below decides.
-  const isTaken = (await store.storage.get(key)) !== undefined;
-  if (isTaken) return { isStored: false, object: admitted };
-  const prepared = (await strategy.prepareForCreate?.(admitted, context)) ?? admitted;
-  const stored = definition.toStorage?.(prepared) ?? prepared;
+  let written: ApiObject | undefined;
   try {
+    const prepared = (await strategy.prepareForCreate?.(admitted, context)) ?? admitted;
+    throwIfInvalid(definition.kind, definition.group, name, [
+      ...validateMetadata(definition, prepared),
+      ...((await strategy.validate?.(prepared)) ?? []),
+    ]);
+    if (context.writer.operation === 'Update' && /^0*[1-9]\d*$/.test(sent.metadata.resourceVersion ?? '')) {
+      throw internalError('resourceVersion should not be set on objects to be created');
+    }
+    for (const warning of strategy.warnings?.(prepared) ?? []) warn?.(warning);
+    const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
+    // Asked before admission, so that a name that is taken costs no quota; the write below decides.
+    const isTaken = (await store.storage.get(key)) !== undefined;
+    if (isTaken) return { isStored: false, object: prepared };
+    const stored = definition.toStorage?.(prepared) ?? prepared;
     await admission?.validate({ ...place, object: prepared });
     if (context.isDryRun) return { isStored: true, object: stored };
     const ttl = definition.timeToLiveSeconds;
-    const written = await store.storage.create(key, stored, ttl === undefined ? undefined : await leases.lease(ttl));
-    if (written !== undefined) return { isStored: true, object: written };
-  } catch (error) {
-    await strategy.release?.(prepared, context);
-    throw error;
+    written = await store.storage.create(key, stored, ttl === undefined ? undefined : await leases.lease(ttl));
+    return { isStored: written !== undefined, object: written ?? prepared };
+  } finally {
+    await strategy.settle?.(written === undefined ? {} : { after: written }, context);
   }
-  await strategy.release?.(prepared, context);
-  return { isStored: false, object: prepared };
 }
 
 export interface UpdateRequest {
@@ -114,9 +115,9 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
   const { definition, store } = resource;
   const { namespace, name } = request;
   const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
-  let lastRevision = 0;
+  let before: ApiObject | undefined;
   const change = async (stored: ApiObject): Promise<Change> => {
-    lastRevision = Number(stored.metadata.resourceVersion);
+    before = stored;
     const current = present(definition, stored);
     const sent = await request.change(current);
     assertSameVersion(resource, request, sent, current);
@@ -124,18 +125,25 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
     const object = definition.toStorage?.(next) ?? next;
     return isGone(definition, next) ? { type: 'delete', object } : { type: 'put', object };
   };
-  if (tools.context.isDryRun) {
-    const stored = await store.storage.get(key);
-    if (stored === undefined) return createInstead(resource, request, tools);
-    return { object: present(definition, (await change(stored)).object), isCreated: false };
+  let outcome: WriteOutcome = {};
+  try {
+    if (tools.context.isDryRun) {
+      const stored = await store.storage.get(key);
+      if (stored === undefined) return await createInstead(resource, request, tools);
+      return { object: present(definition, (await change(stored)).object), isCreated: false };
+    }
+    const result = await store.storage.guaranteedUpdate(key, change);
+    if (result === undefined) return await createInstead(resource, request, tools);
+    if (result.type === 'put') definition.strategy.afterWritten?.(result.object);
+    const object = present(definition, result.object);
+    outcome = { ...(before === undefined ? {} : { before }), ...(result.type === 'delete' ? {} : { after: object }) };
+    if (result.type !== 'delete') return { object, isCreated: false };
+    // The reply shows the last version that there was, not the deletion.
+    const lastRevision = Number(before?.metadata.resourceVersion ?? 0);
+    return { object: withRevision(object, lastRevision), isCreated: false };
+  } finally {
+    await definition.strategy.settle?.(outcome, tools.context);
   }
-  const result = await store.storage.guaranteedUpdate(key, change);
-  if (result === undefined) return createInstead(resource, request, tools);
-  if (result.type === 'put') definition.strategy.afterWritten?.(result.object);
-  if (result.type !== 'delete') return { object: present(definition, result.object), isCreated: false };
-  await definition.strategy.release?.(result.object, tools.context);
-  // The reply shows the last version that there was, not the deletion.
-  return { object: withRevision(present(definition, result.object), lastRevision), isCreated: false };
 }
 
 async function createInstead(resource: Resource, request: UpdateRequest, tools: WriteTools): Promise<Written> {
@@ -184,7 +192,7 @@ async function nextObject(
   { definition }: Resource,
   request: UpdateRequest,
   { sent, current }: { readonly sent: ApiObject; readonly current: ApiObject },
-  { context, admission }: WriteTools,
+  { context, admission, warn }: WriteTools,
 ): Promise<ApiObject> {
   const { strategy } = definition;
   const { namespace, name, subresource } = request;
@@ -217,6 +225,7 @@ async function nextObject(
     ...((await strategy.validate?.(next, current)) ?? []),
     ...(request.subresource === '' ? (strategy.validateUpdate?.(next, current) ?? []) : []),
   ]);
+  if (subresource === '') for (const warning of strategy.warnings?.(next, current) ?? []) warn?.(warning);
   await admission?.validate({ ...place, object: next });
   return next;
 }

@@ -40,6 +40,7 @@ export async function serveResource(server: Server, exchange: Exchange, info: Re
     if (!definition.isCustom) throw unknownResource();
     return noSuchPath(exchange.reply);
   }
+  if (definition.deprecation !== undefined) exchange.reply.warn(definition.deprecation);
   const isWatch = verbOf(exchange.request, info) === 'watch';
   const representation: Representation = negotiate(exchange.request.headers.accept, isWatch);
   const full: ResourceExchange = {
@@ -68,12 +69,13 @@ export async function serveResource(server: Server, exchange: Exchange, info: Re
 }
 
 function writeTools(server: Server, exchange: Exchange): WriteTools {
-  const { request, user } = exchange;
+  const { request, user, reply } = exchange;
   const { isDryRun, writer } = readWriteOptions(request);
   return {
     namespaces: server.registry.builtin('', 'v1', 'namespaces'),
     leases: server.leases,
     context: { world: server.world, isDryRun, userName: user.name, writer },
+    warn: (warning) => reply.warn(warning),
     ...(request.method === 'GET' ? {} : { admission: admissionFor(server, exchange, isDryRun) }),
   };
 }

@@ -9,7 +9,6 @@ import { customResourceDefinitionStrategy } from '../crd/crd-strategy.js';
 import { CustomResources } from '../crd/custom-resources.js';
 import { DefinitionEstablishment } from '../crd/establish.js';
 import { type Encryption, noEncryption } from '../encryption/encryption.js';
-import { at, text } from '../json.js';
 import { Registry } from '../registry/registry.js';
 import { handle } from '../request/handler.js';
 import { InFlight } from '../request/in-flight.js';
@@ -17,15 +16,18 @@ import type { Server } from '../request/server.js';
 import { EventLeases } from '../storage/event-leases.js';
 import { configMapStrategy, secretStrategy } from '../strategies/immutable-data.js';
 import { namespaceStrategy } from '../strategies/namespace.js';
+import { NodePorts } from '../strategies/node-ports.js';
 import { persistentVolumeClaimStrategy } from '../strategies/persistent-volume-claim.js';
 import { podStrategy } from '../strategies/pod.js';
 import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
+import { ServiceAllocation } from '../strategies/service-allocation.js';
 import { openAuditFile } from './audit-file.js';
 import { createSystemObjects, ownWriter } from './bootstrap.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
 import type { NodeStreams } from './node-streams.js';
+import { repairServices } from './service-repair.js';
 
 export interface ApiServerOptions {
   readonly keyspace: Keyspace;
@@ -60,13 +62,6 @@ const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local';
 const defaultServiceCidr = '10.96.0.0/16';
 const resumeDelayMs = 1000;
 
-/** The address of the service `namespace/name`, where it is there. */
-async function serviceAddress(registry: Registry, owner: string): Promise<string | undefined> {
-  const { store } = registry.builtin('', 'v1', 'services');
-  const service = await store.storage.get(store.layout.prefix + owner);
-  return text(at(service, 'spec', 'clusterIP'));
-}
-
 /**
  * A Kubernetes API server over a keyspace. Several may serve the same keyspace. What it needs of its own (system
  * namespaces, service default/kubernetes) is made before `createApiServer` resolves.
@@ -76,10 +71,16 @@ async function serviceAddress(registry: Registry, owner: string): Promise<string
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const { keyspace, world, log, nodeStreams, encryption = noEncryption } = options;
   const addresses = new ServiceAddresses({ keyspace, world, cidr: options.serviceCidr ?? defaultServiceCidr });
+  const ports = new NodePorts({ keyspace, world });
+  const findService = (owner: string) => {
+    const { store } = registry.builtin('', 'v1', 'services');
+    return store.storage.get(store.layout.prefix + owner);
+  };
+  const allocation = new ServiceAllocation({ addresses, ports, findService });
   const strategies = {
     namespace: namespaceStrategy,
     pod: podStrategy,
-    service: serviceStrategy(addresses, (owner) => serviceAddress(registry, owner)),
+    service: serviceStrategy(allocation),
     configMap: configMapStrategy,
     secret: secretStrategy,
     persistentVolumeClaim: persistentVolumeClaimStrategy,
@@ -131,12 +132,16 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
     ...(log === undefined ? {} : { log }),
   };
-  await createSystemObjects(server, addresses.first);
+  await createSystemObjects(server, addresses);
   isReady = true;
   // Reads every definition, of which there may be thousands: not while somebody waits for the start.
   const cancelResume = world.clock.after(resumeDelayMs, () => {
     cleanup.resume();
-    bootstrapRoles.ready().catch((error: unknown) => log?.(`the default roles were not made: ${String(error)}`));
+    const failed = (error: unknown) => log?.(`the default roles were not made: ${String(error)}`);
+    bootstrapRoles
+      .ready()
+      .then(() => repairServices(registry, allocation))
+      .catch(failed);
   });
   const listeners = new Set<Listener>();
 

@@ -1,7 +1,8 @@
 import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
-import { type ApiObject, record } from '../json.js';
+import { type ApiObject, at, record, text } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
 import { configMapErrors, secretErrors } from './config-data.js';
+import { tlsPairProblem } from './tls-pair.js';
 
 export const configMapStrategy: Strategy = {
   validate: configMapErrors,
@@ -11,11 +12,19 @@ export const configMapStrategy: Strategy = {
 export const secretStrategy: Strategy = {
   withDefaults: (secret) => withStringData({ type: 'Opaque', ...secret }),
   validate: secretErrors,
+  warnings: tlsWarnings,
   validateUpdate: (object, current) => [
     ...(object.type === current.type ? [] : [fieldError.invalid('type', object.type, 'field is immutable')]),
     ...immutableErrors(object, current, ['data']),
   ],
 };
+
+function tlsWarnings({ type, data }: ApiObject): readonly string[] {
+  if (type !== 'kubernetes.io/tls') return [];
+  const decoded = (key: string) => Buffer.from(text(at(data, key)) ?? '', 'base64').toString('latin1');
+  const problem = tlsPairProblem(decoded('tls.crt'), decoded('tls.key'));
+  return problem === undefined ? [] : [problem];
+}
 
 /** `stringData` is for writing only: it becomes `data`. */
 function withStringData(secret: ApiObject): ApiObject {

@@ -26,10 +26,10 @@ export const jobStrategy: Strategy = {
     return { ...job, metadata, spec: withJobDefaults(record(job.spec)) };
   },
   prepareForCreate: (job) => ({ ...withGeneratedSelector(job), status: {} }),
-  validate: (job, current) => {
-    const whole = current === undefined ? withGeneratedSelector(job) : job;
-    return [...selectorErrors(job, whole), ...jobSpecErrors(record(whole.spec), 'spec')];
-  },
+  validate: (job, current) => [
+    ...selectorErrors(job, current === undefined),
+    ...jobSpecErrors(record(job.spec), 'spec'),
+  ],
   validateUpdate: (job, current) =>
     ['completions', 'selector', 'template', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex'].flatMap(
       (field) => {
@@ -77,11 +77,11 @@ function withGeneratedSelector(job: ApiObject): ApiObject {
   };
 }
 
-function selectorErrors(sent: ApiObject, whole: ApiObject): readonly FieldError[] {
-  const { selector, template, manualSelector } = record(whole.spec);
+function selectorErrors(job: ApiObject, isNew: boolean): readonly FieldError[] {
+  const { selector, template, manualSelector } = record(job.spec);
   const labels = record(at(template, 'metadata', 'labels'));
-  const name = whole.metadata.name ?? '';
-  const isOwn = manualSelector === true || at(sent, 'spec', 'selector') === undefined || sent === whole;
+  const { name = '', uid } = job.metadata;
+  const isOwn = manualSelector === true || !isNew || deepEqual(selector, { matchLabels: { [uidLabel]: uid } });
   return [
     ...(isOwn ? [] : [fieldError.invalid('spec.selector', selector, '`selector` not auto-generated')]),
     ...(manualSelector !== true && name.length > maxLabelLength

@@ -1,6 +1,7 @@
-import { deepEqual, type FieldError, fieldError, isIpAddress, isIpv4, isIpv6 } from '@castellan/machinery';
+import { deepEqual, type FieldError, fieldError, isIpAddress } from '@castellan/machinery';
 import { at, type JsonRecord, list, record, records, text } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
+import { cidrText, isStrictSubset, parseCidr } from './cidr.js';
 
 const classAnnotation = 'kubernetes.io/ingress.class';
 const pathTypes = ['Exact', 'ImplementationSpecific', 'Prefix'];
@@ -149,36 +150,4 @@ function peerErrors(peer: JsonRecord, path: string): readonly FieldError[] {
     if (inner === undefined) return [fieldError.invalid(where, each, cidrText)];
     return isStrictSubset(inner, block) ? [] : [fieldError.invalid(where, each, 'must be a strict subset of `cidr`')];
   });
-}
-
-const cidrText = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)';
-
-interface Block {
-  readonly bits: string;
-  readonly length: number;
-}
-
-function parseCidr(range: string): Block | undefined {
-  const [address = '', length = '', ...rest] = range.split('/');
-  const isFour = isIpv4(address);
-  if (rest.length > 0 || !/^\d{1,3}$/.test(length) || !(isFour || isIpv6(address))) return undefined;
-  if (Number(length) > (isFour ? 32 : 128)) return undefined;
-  const bits = isFour ? groupBits(address.split('.').map(Number), 8) : groupBits(ipv6Groups(address), 16);
-  return { bits: `${isFour ? 4 : 6}${bits.slice(0, Number(length))}`, length: Number(length) };
-}
-
-function groupBits(groups: readonly number[], width: number): string {
-  return groups.map((group) => group.toString(2).padStart(width, '0')).join('');
-}
-
-function ipv6Groups(address: string): readonly number[] {
-  const [head = '', tail] = address.split('::');
-  const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16)));
-  if (tail === undefined) return numbers(head);
-  const [before, after] = [numbers(head), numbers(tail)];
-  return [...before, ...Array<number>(8 - before.length - after.length).fill(0), ...after];
-}
-
-function isStrictSubset(inner: Block, outer: Block): boolean {
-  return inner.length > outer.length && inner.bits.startsWith(outer.bits);
 }

@@ -1,89 +1,98 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
-import { count, record, text } from '../json.js';
-import { rangeOfPrefix } from '../storage/keys.js';
+import { at, record, text } from '../json.js';
+import { timestampOf } from '../registry/strategy.js';
+import { type IsHeld, type Reservation, Reservations } from './reservations.js';
 
-const prefix = '/registry/ipaddresses/';
 const randomTries = 32;
-/** An address is held before its service is written; so long an owner may be missing. */
-const abandonedMs = 60_000;
 
-/**
- * The addresses of services out of one IPv4 range. Each address in use is a key of its own, written only where it is
- * absent: so no two services ever get the same one, whoever asks and however often the server restarts.
- */
+/** The addresses of services out of one IPv4 range. Each address in use is an IPAddress object. */
 export class ServiceAddresses {
   readonly cidr: string;
-  private readonly keyspace: Keyspace;
-  private readonly world: World;
-  private readonly base: number;
-  private readonly size: number;
+  readonly #world: World;
+  readonly #held: Reservations;
+  readonly #base: number;
+  readonly #size: number;
 
   constructor(options: { readonly keyspace: Keyspace; readonly world: World; readonly cidr: string }) {
     const [address = '', bits = ''] = options.cidr.split('/');
+    const { world } = options;
     this.cidr = options.cidr;
-    this.keyspace = options.keyspace;
-    this.world = options.world;
-    this.size = 2 ** (32 - Number(bits));
-    this.base = Math.floor(numberOf(address) / this.size) * this.size;
+    this.#world = world;
+    this.#size = 2 ** (32 - Number(bits));
+    this.#base = Math.floor(numberOf(address) / this.#size) * this.#size;
+    const encode = (name: string, reservation: Reservation) =>
+      Buffer.from(JSON.stringify(ipAddressObject(name, reservation, world)));
+    this.#held = new Reservations({ ...options, prefix: '/registry/ipaddresses/', encode, decode: reservationOf });
   }
 
   /** The first address: that of service default/kubernetes. */
   get first(): string {
-    return addressOf(this.base + 1);
+    return addressOf(this.#base + 1);
   }
 
-  contains(address: string): boolean {
-    const offset = numberOf(address) - this.base;
-    return offset > 0 && offset < this.size - 1;
-  }
-
-  /** Holds `address` for `owner` (`namespace/name`); false when another service has it. */
-  async hold(address: string, owner: string): Promise<boolean> {
-    const value = Buffer.from(JSON.stringify({ owner, heldAtMs: this.world.clock.now() }));
-    const result = await this.keyspace.put(prefix + address, value, { ifRevision: 0 });
-    if (result.isWritten) return true;
-    return result.present !== undefined && ownerOf(result.present.value).owner === owner;
+  /** Why `address` cannot be held for `owner` (`namespace/name`); undefined when it now is. */
+  async hold(address: string, owner: string, isDryRun = false): Promise<string | undefined> {
+    const offset = numberOf(address) - this.#base;
+    if (offset < 0 || offset >= this.#size) return 'the provided network does not match the current range';
+    if (offset === 0 || offset === this.#size - 1) {
+      return `the provided IP (${address}) is not in the valid range. The range of valid IPs is ${this.cidr}`;
+    }
+    if (isDryRun || (await this.#held.hold(address, owner))) return undefined;
+    return 'provided IP is already allocated';
   }
 
   /** Holds a free address; undefined when there is none. `isHeld` names the services that are there now. */
-  async holdAny(
-    owner: string,
-    isHeld: (owner: string, address: string) => Promise<boolean>,
-  ): Promise<string | undefined> {
+  async holdAny(owner: string, isHeld: IsHeld): Promise<string | undefined> {
     for (let tries = 0; tries < randomTries; tries += 1) {
-      const address = addressOf(this.base + 2 + Math.floor(this.world.random.next() * (this.size - 3)));
-      if (await this.hold(address, owner)) return address;
+      const address = addressOf(this.#base + 2 + Math.floor(this.#world.random.next() * (this.#size - 3)));
+      if (await this.#held.hold(address, owner)) return address;
     }
-    await this.reclaim(isHeld);
-    for (let offset = 2; offset < this.size - 1; offset += 1) {
-      const address = addressOf(this.base + offset);
-      if (await this.hold(address, owner)) return address;
+    await this.#held.reclaim(isHeld);
+    for (let offset = 2; offset < this.#size - 1; offset += 1) {
+      const address = addressOf(this.#base + offset);
+      if (await this.#held.hold(address, owner)) return address;
     }
     return undefined;
   }
 
-  async release(address: string, owner: string): Promise<void> {
-    const { keyValue } = await this.keyspace.get(prefix + address);
-    if (keyValue === undefined || ownerOf(keyValue.value).owner !== owner) return;
-    await this.keyspace.delete(prefix + address, { ifRevision: keyValue.modRevision });
+  release(address: string, owner: string): Promise<void> {
+    return this.#held.release(address, owner);
   }
 
-  /** Frees what was held for services that were never written: a server that was killed in between left them. */
-  private async reclaim(isHeld: (owner: string, address: string) => Promise<boolean>): Promise<void> {
-    const { keyValues } = await this.keyspace.range(rangeOfPrefix(prefix));
-    for (const { key, value, modRevision } of keyValues) {
-      const { owner, heldAtMs } = ownerOf(value);
-      if (this.world.clock.now() - heldAtMs < abandonedMs) continue;
-      if (await isHeld(owner, key.slice(prefix.length))) continue;
-      await this.keyspace.delete(key, { ifRevision: modRevision });
-    }
+  /** Frees what no service has, and holds what `services` have: owner → address. */
+  async repair(isHeld: IsHeld, services: ReadonlyMap<string, string>): Promise<void> {
+    await this.#held.reclaim(isHeld);
+    for (const [owner, address] of services) await this.hold(address, owner);
   }
 }
 
-function ownerOf(value: Uint8Array): { readonly owner: string; readonly heldAtMs: number } {
-  const { owner, heldAtMs } = record(JSON.parse(Buffer.from(value).toString('utf8')));
-  return { owner: text(owner) ?? '', heldAtMs: count(heldAtMs) ?? 0 };
+/** Source: the objects that kube-apiserver's allocator writes (KEP-1880). */
+function ipAddressObject(name: string, { owner, heldAtMs }: Reservation, world: World) {
+  const [namespace, service] = owner.split('/');
+  return {
+    apiVersion: 'networking.k8s.io/v1',
+    kind: 'IPAddress',
+    metadata: {
+      name,
+      uid: world.random.uuid(),
+      creationTimestamp: timestampOf(heldAtMs),
+      labels: {
+        'ipaddress.kubernetes.io/ip-family': 'IPv4',
+        'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
+      },
+    },
+    spec: { parentRef: { resource: 'services', namespace, name: service } },
+  };
+}
+
+/** An address that a user wrote, for anything but a service, has no owner here. */
+function reservationOf(value: Uint8Array): Reservation {
+  const object = record(JSON.parse(Buffer.from(value).toString('utf8')));
+  const { resource, namespace, name } = record(at(object, 'spec', 'parentRef'));
+  const since = Date.parse(text(at(object, 'metadata', 'creationTimestamp')) ?? '');
+  const isService = resource === 'services' && typeof namespace === 'string' && typeof name === 'string';
+  return { owner: isService ? `${namespace}/${name}` : '', heldAtMs: Number.isNaN(since) ? 0 : since };
 }
 
 function numberOf(address: string): number {

@@ -19,6 +19,9 @@ before(async () => {
       yield Buffer.from('line 1\n');
       yield Buffer.from('line 2\n');
     },
+    execute: () => Promise.reject(new Error('not in this test')),
+    attach: () => Promise.reject(new Error('not in this test')),
+    connect: () => Promise.reject(new Error('not in this test')),
   };
   api = await startServer({ nodeStreams });
 });

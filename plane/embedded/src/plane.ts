@@ -184,8 +184,24 @@ class LateNodeStreams implements NodeStreams {
   }
 
   logs(...args: Parameters<NodeStreams['logs']>): ReturnType<NodeStreams['logs']> {
+    return this.#node().logs(...args);
+  }
+
+  async execute(...args: Parameters<NodeStreams['execute']>): ReturnType<NodeStreams['execute']> {
+    return await this.#node().execute(...args);
+  }
+
+  async attach(...args: Parameters<NodeStreams['attach']>): ReturnType<NodeStreams['attach']> {
+    return await this.#node().attach(...args);
+  }
+
+  async connect(...args: Parameters<NodeStreams['connect']>): ReturnType<NodeStreams['connect']> {
+    return await this.#node().connect(...args);
+  }
+
+  #node(): NodeStreams {
     const node = this.#workers?.nodeStreams;
-    if (node === undefined) throw new Error('this plane runs no node agent (--no-node), so pods have no logs');
-    return node.logs(...args);
+    if (node === undefined) throw new Error('this plane runs no node agent (--no-node), so pods cannot be reached');
+    return node;
   }
 }

@@ -31,6 +31,7 @@ function startShell({ directory, namespace, script, cgroups = [], user }: Shell)
     workingDirectory: '/',
     root: { files: [{ path: '/etc/hosts', content: '127.0.0.1 localhost\n' }], mounts: [], isReadOnly: false },
     cgroups,
+    hasInput: false,
     ...(user === undefined ? {} : { user }),
   });
 }
@@ -162,6 +163,7 @@ test('a program that cannot be started shows as an exit with the reason in its l
       workingDirectory: '/',
       root: { files: [], mounts: [], isReadOnly: false },
       cgroups: [],
+      hasInput: false,
     });
     assert.equal((await exitOf(container)).exitCode, 1);
     assert.match(
@@ -215,6 +217,7 @@ test('a container outlives the kill of its agent, and the next agent learns how 
       workingDirectory: '/',
       root: { files: [], mounts: [], isReadOnly: false },
       cgroups: [],
+      hasInput: false,
     };
     writeFileSync(
       agent,

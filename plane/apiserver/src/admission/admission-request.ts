@@ -4,6 +4,7 @@ import type { AdmissionWrite } from '../registry/admission-control.js';
 import type { AdmissionContext } from './admission-plugin.js';
 
 const optionKinds = { CREATE: 'CreateOptions', UPDATE: 'UpdateOptions', DELETE: 'DeleteOptions' } as const;
+const optionVersion = apiVersionOf({ group: 'meta.k8s.io', version: 'v1' });
 
 /** A write as webhooks and expressions see it: `request` of admission.k8s.io/v1. */
 export function admissionRequest(write: AdmissionWrite, { user, isDryRun, server }: AdmissionContext): JsonRecord {
@@ -31,9 +32,6 @@ export function admissionRequest(write: AdmissionWrite, { user, isDryRun, server
     object: write.object ?? null,
     oldObject: write.current ?? null,
     dryRun: isDryRun,
-    options: {
-      kind: optionKinds[operation],
-      apiVersion: apiVersionOf({ group: 'meta.k8s.io', version: 'v1' }),
-    },
+    options: operation === 'CONNECT' ? null : { kind: optionKinds[operation], apiVersion: optionVersion },
   };
 }

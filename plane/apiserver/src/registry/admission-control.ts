@@ -4,7 +4,8 @@ import type { ResourceDefinition } from './resource.js';
 /** A write that asks to be let in. */
 export interface AdmissionWrite {
   readonly definition: ResourceDefinition;
-  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE';
+  /** `CONNECT`: nothing is written, `object` holds the options of an exec, an attach and the like. */
+  readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   /** '' for the object itself. */
   readonly subresource: string;
   readonly namespace: string | undefined;

@@ -64,8 +64,11 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       shortNames: ['po'],
       categories: ['all'],
       subresources: [
+        { name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
         { name: 'binding', kind: 'Binding', verbs: ['create'] },
+        { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
         { name: 'log', kind: 'Pod', verbs: ['get'] },
+        { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
         statusSubresource('Pod'),
       ],
       fieldLabels: {

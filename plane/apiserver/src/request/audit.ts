@@ -56,6 +56,15 @@ export class AuditEvent {
       get isEnded() {
         return writer.isEnded;
       },
+      ...(writer.switchProtocols === undefined ? {} : { switchProtocols: this.switching(writer.switchProtocols) }),
+    };
+  }
+
+  private switching(switchProtocols: NonNullable<ResponseWriter['switchProtocols']>) {
+    return (headers: Readonly<Record<string, string>>) => {
+      this.status = 101;
+      this.tell('ResponseStarted');
+      return switchProtocols(headers);
     };
   }
 

@@ -14,5 +14,6 @@ export function onReplyEnd(request: ApiRequest, writer: ResponseWriter, callback
     get isEnded() {
       return writer.isEnded;
     },
+    ...(writer.switchProtocols === undefined ? {} : { switchProtocols: writer.switchProtocols }),
   };
 }

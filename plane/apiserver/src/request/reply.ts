@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
 import { type Status, StatusError } from '@castellan/machinery';
 import type { ResponseWriter } from '../server/http.js';
 import { plainJson, type Representation } from './negotiation.js';
@@ -82,6 +82,13 @@ export class Reply {
   stream(contentType: string): ResponseWriter {
     this.head(200, { 'content-type': contentType });
     return this.writer;
+  }
+
+  /** Leaves HTTP: the connection's bytes are the caller's. Only where the request asks for it (`ApiRequest.upgrade`). */
+  switchProtocols(headers: Readonly<Record<string, string>>): Duplex {
+    if (this.writer.switchProtocols === undefined) throw new Error('this transport cannot change its protocol');
+    this.isStarted = true;
+    return this.writer.switchProtocols({ 'audit-id': this.auditId, ...headers });
   }
 
   failure(status: Status, representation: Representation = plainJson): Promise<void> {

@@ -1,3 +1,5 @@
+import type { Duplex } from 'node:stream';
+
 /**
  * A request and its reply without a transport: the HTTP listener makes these of a connection, and a transport inside
  * the process could make them of a function call.
@@ -11,6 +13,8 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Who speaks, as far as the transport knows: from a verified client certificate. */
   readonly certificateUser?: User;
+  /** The protocol that the client wants to speak instead of HTTP, in lower case; only where the transport can change it. */
+  readonly upgrade?: string;
   /** The whole body; fails with a 413 when it is larger than `limitBytes`. */
   body(limitBytes: number): Promise<Uint8Array>;
   /** Runs `callback` once when the client is gone or the reply has ended. */
@@ -32,4 +36,6 @@ export interface ResponseWriter {
   end(chunk?: Uint8Array | string): void;
   onDrain(callback: () => void): void;
   readonly isEnded: boolean;
+  /** Instead of `head`, where the request asks for an upgrade: answers 101, and the bytes are the caller's from then on. */
+  switchProtocols?(headers: Readonly<Record<string, string>>): Duplex;
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   createSecureServer,
   type Http2SecureServer,
@@ -8,10 +9,12 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 import type { ApiRequest, ResponseWriter, User } from './http.js';
 import { nodeRequest, nodeWriter, streamRequest, streamWriter } from './node-http.js';
 import { PortInUseError } from './port-in-use-error.js';
+import { upgradeRequest, upgradeWriter } from './upgrade-http.js';
 
 export interface ListenOptions {
   readonly host: string;
@@ -75,6 +78,10 @@ export async function listen(options: ListenOptions, handler: RequestHandler): P
   server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
     if (request.httpVersionMajor >= 2) return;
     handler(nodeRequest(request, userOf(request.socket)), nodeWriter(response));
+  });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, firstBytes: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    handler(upgradeRequest(request, socket, userOf(request.socket)), upgradeWriter(socket, firstBytes));
   });
   const port = await bind(server, options);
   return {

@@ -78,7 +78,7 @@ function flushHead(response: object): void {
 }
 
 /** A client that is gone takes no more: whoever waits for it must go on, to see that. */
-function onDrainOrClose(stream: EventEmitter, callback: () => void): void {
+export function onDrainOrClose(stream: EventEmitter, callback: () => void): void {
   const settle = () => {
     stream.off('drain', settle);
     stream.off('close', settle);
@@ -93,14 +93,14 @@ function once(stream: ServerHttp2Stream, callback: () => void): void {
   else stream.once('close', callback);
 }
 
-function urlOf(url: string): { readonly path: string; readonly query: URLSearchParams } {
+export function urlOf(url: string): { readonly path: string; readonly query: URLSearchParams } {
   const mark = url.indexOf('?');
   return mark < 0
     ? { path: url, query: new URLSearchParams() }
     : { path: url.slice(0, mark), query: new URLSearchParams(url.slice(mark + 1)) };
 }
 
-function flat(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
+export function flat(headers: IncomingHttpHeaders): Readonly<Record<string, string | undefined>> {
   const result: Record<string, string | undefined> = Object.create(null);
   for (const [name, value] of Object.entries(headers)) result[name] = Array.isArray(value) ? value.join(', ') : value;
   return result;

@@ -9,8 +9,11 @@ export interface LogRequest {
   readonly follow: boolean;
   /** The last so many lines; all when absent. */
   readonly tailLines?: number;
-  /** Logs are kept as written, without times: this leaves out a log that was not written to since, or nothing. */
-  readonly sinceSeconds?: number;
+  /**
+   * Since the Unix epoch. Logs are kept as written, without times: this leaves out a log that was not written to since,
+   * or nothing.
+   */
+  readonly sinceMs?: number;
   /** Of the container's previous run. */
   readonly previous: boolean;
   readonly limitBytes?: number;
@@ -20,6 +23,8 @@ export interface LogRequest {
 
 export interface LogSource {
   readonly path: string;
+  /** Where to begin, in bytes, whatever the request wants. */
+  readonly from?: number;
   isRunning(): boolean;
 }
 
@@ -36,12 +41,14 @@ export async function* readLog(
   const file = await open(source.path, 'r');
   try {
     const { size, mtimeMs } = await file.stat();
-    const isOld = request.sinceSeconds !== undefined && mtimeMs < world.clock.now() - request.sinceSeconds * 1000;
+    const isOld = request.sinceMs !== undefined && mtimeMs < request.sinceMs;
     let position = isOld
       ? size
-      : request.tailLines === undefined
-        ? 0
-        : await tailPosition(file, size, request.tailLines);
+      : source.from !== undefined
+        ? source.from
+        : request.tailLines === undefined
+          ? 0
+          : await tailPosition(file, size, request.tailLines);
     let left = request.limitBytes ?? Number.POSITIVE_INFINITY;
     const stamp = request.timestamps ? lineStamper(() => (position < size ? mtimeMs : world.clock.now())) : undefined;
     while (left > 0 && !signal.aborted) {

@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import type { Client } from '@castellan/client';
 import { StatusError } from '@castellan/machinery';
 import type { Controller, EventNote, EventRecorder, Log, ReconcileContext } from '@castellan/runtime';
@@ -8,15 +9,19 @@ import { machineNameServers } from '../dns/upstream.js';
 import { ImageCatalogue } from '../images/image-catalogue.js';
 import { orphanController, podController } from '../pods/pod-controller.js';
 import { removeUnrecordedNetworks } from '../pods/pod-sandbox.js';
+import type { PodWorker } from '../pods/pod-worker.js';
 import { PodWorkers } from '../pods/pod-workers.js';
 import { formatRange, isInRange } from '../sandbox/address-range.js';
 import { detectCgroups } from '../sandbox/cgroups.js';
+import type { StreamedProcess } from '../sandbox/container-exec.js';
 import { ExitWatch } from '../sandbox/exit-watch.js';
+import { NamespaceConnectors } from '../sandbox/namespace-connector.js';
 import { ensurePlaneNetwork, type PlaneNetwork } from '../sandbox/plane-network.js';
 import { serviceController } from '../services/service-controller.js';
 import { ServiceProxy } from '../services/service-proxy.js';
 import { ServiceTable, serviceEnvironment } from '../services/service-table.js';
 import { type LogRequest, readLog } from './container-logs.js';
+import { type AttachRequest, attachTo, type ExecRequest, executeIn } from './container-streams.js';
 import { stopAllPods } from './graceful-stop.js';
 import { registerNode, renewLease, type reportNode } from './node-object.js';
 import { removeEverything } from './remove-everything.js';
@@ -51,6 +56,18 @@ export interface NodeAgent {
   stop(options: { readonly pods: 'keep' | 'stop' }): Promise<void>;
   /** Rejects with a StatusError when there is no such container, or it was never started. */
   logs(request: LogRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;
+  /** Runs a command in a container; `signal` kills it. Rejects with a StatusError when the container does not run. */
+  execute(request: ExecRequest, signal: AbortSignal): Promise<StreamedProcess>;
+  /** Joins a container's own program; `signal` leaves it. Rejects as `execute` does. */
+  attach(request: AttachRequest, signal: AbortSignal): Promise<StreamedProcess>;
+  /** Connects to a port on the loopback of a pod. */
+  connect(request: ConnectRequest, signal: AbortSignal): Promise<Duplex>;
+}
+
+export interface ConnectRequest {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly port: number;
 }
 
 const leasePeriodMs = 10_000;
@@ -69,6 +86,7 @@ class Agent implements NodeAgent {
   readonly #proxy: ServiceProxy;
   readonly #exits: ExitWatch;
   readonly #events = new LateRecorder();
+  readonly #connectors = new NamespaceConnectors();
   #workers: PodWorkers | undefined;
   #dns: DnsServer | undefined;
   #cancelHeartbeat: Cancel | undefined;
@@ -123,6 +141,7 @@ class Agent implements NodeAgent {
     this.#cancelHeartbeat?.();
     await this.#heartbeat;
     await this.#workers?.close();
+    this.#connectors.close();
     this.#exits.close();
     if (pods === 'stop') await stopAllPods(this.#options.dataDirectory, this.#options.world, stopDeadlineMs);
     await this.#proxy.close();
@@ -142,6 +161,26 @@ class Agent implements NodeAgent {
       throw StatusError.of('BadRequest', why);
     }
     yield* readLog(source, request, { world: this.#options.world, signal });
+  }
+
+  async execute(request: ExecRequest, signal: AbortSignal): Promise<StreamedProcess> {
+    return await executeIn(this.#worker(request), request, signal);
+  }
+
+  async attach(request: AttachRequest, signal: AbortSignal): Promise<StreamedProcess> {
+    return attachTo(this.#worker(request), request, { world: this.#options.world, signal });
+  }
+
+  async connect(request: ConnectRequest, signal: AbortSignal): Promise<Duplex> {
+    const namespace = this.#worker(request).networkNamespace;
+    if (namespace === undefined) throw StatusError.of('InternalError', 'the pod has no network');
+    return await this.#connectors.connect(namespace, request.port, signal);
+  }
+
+  #worker({ namespace, pod }: { readonly namespace: string; readonly pod: string }): PodWorker {
+    const worker = this.#workers?.find({ namespace, name: pod });
+    if (worker === undefined) throw StatusError.of('NotFound', 'pod does not exist');
+    return worker;
   }
 
   #startedWorkers(context: ReconcileContext): PodWorkers {

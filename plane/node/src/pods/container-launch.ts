@@ -5,6 +5,7 @@ import type { Image } from '../images/image.js';
 import type { ResourceLimits } from '../sandbox/cgroups.js';
 import type { ContainerLaunch, ContainerUser } from '../sandbox/container-process.js';
 import type { LayerFile, Mount } from '../sandbox/root-file-system.js';
+import { terminalCommand } from '../sandbox/terminal.js';
 import { ContainerConfigError, expand } from './environment.js';
 import { podHostname } from './pod-files.js';
 
@@ -28,7 +29,8 @@ export function containerLaunch(parts: LaunchParts): ContainerLaunch {
     directory: parts.directory,
     networkNamespace: parts.networkNamespace,
     hostname: podHostname(pod),
-    command: commandLine(container, image, environment),
+    command: withTerminal(container, commandLine(container, image, environment)),
+    hasInput: container.stdin === true || container.tty === true,
     environment,
     workingDirectory: container.workingDir ?? image.workingDirectory,
     root: {
@@ -83,6 +85,11 @@ function commandLine(
   const command = [...entrypoint, ...args].map((word) => expand(word, environment));
   if (command.length === 0) throw new ContainerConfigError(`no command specified for container "${container.name}"`);
   return command;
+}
+
+/** With `tty` the program has a terminal of its own, whose output is the container's. */
+function withTerminal({ tty }: Container, command: readonly string[]): readonly string[] {
+  return tty === true ? terminalCommand(command) : command;
 }
 
 function terminationLog({ container, directory }: LaunchParts): Mount {

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Container, isStatusError, type Pod, pods } from '@castellan/machinery';
 import type { Cancel } from '@castellan/world';
 import { removeCgroups } from '../sandbox/cgroups.js';
+import type { ContainerUser } from '../sandbox/container-process.js';
+import { containerUser } from './container-launch.js';
 import type { ProbeKind } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
 import { ContainerStops } from './container-stops.js';
@@ -15,6 +17,13 @@ import { podStatus } from './pod-status.js';
 import { PodVolumes } from './pod-volumes.js';
 import { checkProbe } from './probe-check.js';
 import { VolumeError } from './volume-error.js';
+
+/** A container that a command can be run in. */
+export interface RunningContainer {
+  readonly run: ContainerRun;
+  readonly container: Container;
+  readonly user?: ContainerUser;
+}
 
 const retryMs = 1_000;
 const defaultGraceSeconds = 30;
@@ -66,6 +75,20 @@ export class PodWorker {
   log(container: string, isPrevious: boolean): { readonly path: string; isRunning(): boolean } | undefined {
     const run = isPrevious ? this.#containers.previousRun(container) : this.#containers.run(container);
     return run === undefined ? undefined : { path: run.logPath, isRunning: () => run.isRunning() };
+  }
+
+  /** A container's newest start while it runs, and what the manifest says of it. */
+  running(name: string): RunningContainer | undefined {
+    const run = this.#containers.run(name);
+    const container = this.#container(name);
+    if (run === undefined || container === undefined || !run.isRunning()) return undefined;
+    const user = containerUser(this.#pod, container);
+    return { run, container, ...(user === undefined ? {} : { user }) };
+  }
+
+  /** The pod's network as `ip netns` shows it, while there is one. */
+  get networkNamespace(): string | undefined {
+    return this.#sandbox.network?.namespace;
   }
 
   waitingReason(container: string): string {

@@ -4,6 +4,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync }
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { capabilities } from './capabilities.js';
+import { requireCommand } from './command.js';
 import { namespacePath } from './pod-network.js';
 import {
   bootId,
@@ -34,6 +35,8 @@ export interface ContainerLaunch {
   readonly user?: ContainerUser;
   /** Control groups to join, by directory. */
   readonly cgroups: readonly string[];
+  /** The program reads what is written to `inputPath`, and no end until `endInput`; else it has no input. */
+  readonly hasInput: boolean;
 }
 
 export interface ContainerUser {
@@ -52,16 +55,28 @@ export type ContainerState =
  * Waits for the container and writes down how it ended, whoever lives by then: the plane may have been killed and
  * started again. Writes its own /proc/PID/stat first (pid and start time), so there is no moment in which a process
  * runs that no record tells of.
+ *
+ * Whoever writes to the container's input comes and goes; the supervisor holds it open until it is told that no more
+ * comes (USR1). The program is then a job in the background, which a shell lets ignore SIGINT: taken back.
  */
 const supervisor = `
 directory=$1/state; shift
 read -r stat </proc/$$/stat
 printf '%s\\n' "$stat" >"$directory/process"
-(
+run() {
   for group in $CASTELLAN_CGROUPS; do echo 0 >"$group/cgroup.procs"; done
   exec "$@" 3>"$directory/info" 9<"$directory/args"
-)
-printf '%s\\n' "$?" >"$directory/exit"
+}
+if [ -p "$directory/stdin" ]; then
+  exec 8<>"$directory/stdin"
+  trap 'exec 8>&-' USR1
+  run env --default-signal=INT,QUIT -- "$@" <"$directory/stdin" 8>&- &
+  while wait $!; code=$?; kill -0 $! 2>/dev/null; do :; done
+else
+  (run "$@")
+  code=$?
+fi
+printf '%s\\n' "$code" >"$directory/exit"
 `;
 
 /** A container is made within some 15 ms; a machine that takes longer than all looks is not waited for. */
@@ -87,6 +102,7 @@ export class ContainerProcess {
     writeFileSync(join(directory, 'state/boot'), bootId());
     // In a file, not on the command line: the environment may hold secrets, and every user sees command lines.
     writeFileSync(join(directory, 'state/args'), isolationArguments(launch, root).join('\0'), { mode: 0o600 });
+    if (launch.hasInput) await requireCommand('mkfifo', ['-m', '600', join(directory, 'state/stdin')]);
     const log = openSync(join(directory, 'log'), 'a', 0o640);
     try {
       const child = spawn('/bin/sh', ['-c', supervisor, 'castellan-container', directory, ...entry(launch)], {
@@ -143,6 +159,17 @@ export class ContainerProcess {
   terminate(signal: NodeJS.Signals = 'SIGTERM'): boolean {
     const main = this.mainProcess();
     return main !== undefined && signalProcess(main, signal);
+  }
+
+  /** A named pipe to the program's input; only of a launch that `hasInput`. */
+  get inputPath(): string {
+    return join(this.directory, 'state/stdin');
+  }
+
+  /** The program reads what was written so far, and then the end. */
+  endInput(): void {
+    const supervisorProcess = this.#supervisor();
+    if (supervisorProcess !== undefined) signalProcess(supervisorProcess, 'SIGUSR1');
   }
 
   /** Ends everything in the container at once, what its program left behind included. */

@@ -16,20 +16,33 @@ export interface Entry {
  * running.
  */
 export async function runInContainer(container: ContainerProcess, entry: Entry): Promise<CommandResult> {
+  const { program, args, environment } = entryCommand(container, entry);
+  return await runCommand(program, args, {
+    environment,
+    deadlineMs: entry.deadlineMs,
+    ...(entry.signal === undefined ? {} : { signal: entry.signal }),
+  });
+}
+
+/** How the machine comes to run a command in the container; fails when that is not running. */
+export function entryCommand(
+  container: ContainerProcess,
+  { command, user }: Pick<Entry, 'command' | 'user'>,
+): {
+  readonly program: string;
+  readonly args: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+} {
   const main = container.mainProcess();
   if (main === undefined) throw new Error('the container is not running');
   const namespaces = ['--mount', '--uts', '--ipc', '--net', '--pid', '--root', '--wd'];
   const kept = capabilities.map((name) => `+${name.slice('CAP_'.length).toLowerCase()}`).join(',');
   const reduced = ['/usr/bin/setpriv', '--no-new-privs', `--bounding-set=-all,${kept}`, '--inh-caps=-all', '--'];
-  return await runCommand(
-    '/usr/bin/nsenter',
-    ['--target', String(main.pid), ...namespaces, '--', ...reduced, ...asUser(entry.user, entry.command)],
-    {
-      environment: environmentOf(main.pid),
-      deadlineMs: entry.deadlineMs,
-      ...(entry.signal === undefined ? {} : { signal: entry.signal }),
-    },
-  );
+  return {
+    program: '/usr/bin/nsenter',
+    args: ['--target', String(main.pid), ...namespaces, '--', ...reduced, ...asUser(user, command)],
+    environment: environmentOf(main.pid),
+  };
 }
 
 /** As the program was started with it. */

@@ -1,0 +1,87 @@
+import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { Readable, type Writable } from 'node:stream';
+import { StatusError } from '@castellan/machinery';
+import type { World } from '@castellan/world';
+import type { PodWorker, RunningContainer } from '../pods/pod-worker.js';
+import { type StreamedProcess, startInContainer } from '../sandbox/container-exec.js';
+import { childrenOf } from '../sandbox/process-identity.js';
+import { resizeTerminal } from '../sandbox/terminal.js';
+import { readLog } from './container-logs.js';
+
+/** A wish to take part in a container. */
+export interface AttachRequest {
+  readonly namespace: string;
+  readonly pod: string;
+  readonly container: string;
+  readonly stdin: boolean;
+  readonly tty: boolean;
+}
+
+export interface ExecRequest extends AttachRequest {
+  readonly command: readonly string[];
+}
+
+/** Runs a command in a container of the pod. Rejects with kubelet's words when it does not run. */
+export async function executeIn(
+  worker: PodWorker,
+  request: ExecRequest,
+  signal: AbortSignal,
+): Promise<StreamedProcess> {
+  const { run, user } = runningContainer(worker, request.container);
+  const { command, stdin, tty } = request;
+  const exec = { command, stdin, tty, cgroups: run.record.cgroups, ...(user === undefined ? {} : { user }) };
+  return await startInContainer(run.process, exec, signal);
+}
+
+/**
+ * Joins the container's own program: what it writes from now on, both outputs as one, and its input where the manifest
+ * gives it one. Ends with the program.
+ */
+export function attachTo(
+  worker: PodWorker,
+  request: AttachRequest,
+  { world, signal }: { readonly world: World; readonly signal: AbortSignal },
+): StreamedProcess {
+  const { run, container } = runningContainer(worker, request.container);
+  // Looked at now: what the program answers to the first input must not be missed.
+  const from = statSync(run.logPath).size;
+  const source = { path: run.logPath, from, isRunning: () => run.isRunning() };
+  const wish = { ...request, follow: true, previous: false, timestamps: false };
+  const stdout = Readable.from(readLog(source, wish, { world, signal }), { objectMode: false });
+  const ended = new Promise<number>((resolve) => stdout.once('close', () => resolve(0)));
+  const stdin = request.stdin && container.stdin === true ? openInput(run.process.inputPath) : undefined;
+  if (container.stdinOnce === true) stdin?.once('close', () => run.process.endInput());
+  signal.addEventListener('abort', () => stdin?.destroy(), { once: true });
+  void ended.then(() => stdin?.destroy());
+  return {
+    ...(stdin === undefined ? {} : { stdin }),
+    stdout,
+    resize(size) {
+      const script = () => childrenOf(run.process.initProcess()?.pid ?? 0)[0];
+      if (container.tty === true) void resizeTerminal(script, size);
+    },
+    exitCode: ended,
+  };
+}
+
+function runningContainer(worker: PodWorker, name: string): RunningContainer {
+  const found = worker.running(name);
+  if (found?.run.process.mainProcess() === undefined) {
+    throw StatusError.of('InternalError', `container not found (${JSON.stringify(name)})`);
+  }
+  return found;
+}
+
+/** A named pipe whose reader may not read: written to without holding up a thread. */
+function openInput(path: string): Writable {
+  const file = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  try {
+    const input = new Socket({ fd: file, readable: false, writable: true });
+    input.on('error', () => input.destroy());
+    return input;
+  } catch (error) {
+    closeSync(file);
+    throw error;
+  }
+}

@@ -1,5 +1,5 @@
 export { type ApplyOptions, applyPatch } from './apply/apply-patch.js';
-export { builtInTypes } from './apply/built-in-types.js';
+export { builtInTypes, builtInTypesOf } from './apply/built-in-types.js';
 export type { FieldManagerOptions } from './apply/field-manager.js';
 export { type FieldTypes, type ListKey, untyped } from './apply/field-types.js';
 export { typesOfResource } from './apply/schema-types.js';
@@ -121,7 +121,7 @@ export {
   ShownValue,
 } from './validation/field-error.js';
 export { isIpAddress, isIpv4, isIpv6 } from './validation/ip-address.js';
-export { labelErrors } from './validation/labels.js';
+export { annotationErrors, labelErrors } from './validation/labels.js';
 export {
   dns1035LabelErrors,
   dns1123LabelErrors,
@@ -129,7 +129,7 @@ export {
   labelValueErrors,
   qualifiedNameErrors,
 } from './validation/names.js';
-export { canonicalJson } from './value/canonical-json.js';
+export { canonicalJson, goJsonInOrder } from './value/canonical-json.js';
 export { deepEqual } from './value/deep-equal.js';
 export { deepFreeze } from './value/deep-freeze.js';
 export { humanDuration } from './value/human-duration.js';

@@ -91,8 +91,8 @@ test('bad bodies are refused with what is wrong, and the server goes on', async 
   const cases: readonly (readonly [body: unknown, headers: Record<string, string>, status: number, message: RegExp])[] =
     [
       ['{"a":', {}, 400, /json parse error/],
-      ['[]', {}, 400, /not an object/],
-      ['a: [b', { 'content-type': 'application/yaml' }, 400, /error converting YAML to JSON/],
+      ['[]', {}, 400, /cannot unmarshal array/],
+      ['a: [b', { 'content-type': 'application/yaml' }, 400, /yaml: line 1: did not find expected/],
       [Buffer.from('a1'), { 'content-type': 'application/cbor' }, 415, /application\/json/],
       [{ metadata: { name: 'UPPER' } }, {}, 422, /lowercase RFC 1123 subdomain/],
       [{ metadata: { name: 5 } }, {}, 400, /cannot unmarshal number/],

@@ -19,6 +19,7 @@ const keyedListTable = `
   spec.ports port,protocol=TCP
   spec.matchConditions name
   spec.drivers name
+  spec.variables name
   containers.env name
   containers.ports containerPort,protocol=TCP
   containers.volumeDevices devicePath
@@ -27,6 +28,10 @@ const keyedListTable = `
   initContainers.ports containerPort,protocol=TCP
   initContainers.volumeDevices devicePath
   initContainers.volumeMounts mountPath
+  ephemeralContainers.env name
+  ephemeralContainers.ports containerPort,protocol=TCP
+  ephemeralContainers.volumeDevices devicePath
+  ephemeralContainers.volumeMounts mountPath
   resources.claims name
   containerStatuses.volumeMounts mountPath
   initContainerStatuses.volumeMounts mountPath
@@ -34,6 +39,10 @@ const keyedListTable = `
   status.conditions type
   status.podIPs ip
   status.resourceClaimStatuses name
+  status.devices driver,device,pool,shareID
+  status.reservedFor uid
+  devices.conditions type
+  .conditions type
   .secrets name
   .webhooks name
   webhooks.matchConditions name
@@ -55,7 +64,15 @@ function parseKey(text: string): ListKey {
   return { name, default: preset ?? (/port$/i.test(name) ? 0 : '') };
 }
 
-const setLists: ReadonlySet<string> = new Set(['metadata.finalizers', 'spec.podCIDRs', 'endpoints.addresses']);
+const setLists: ReadonlySet<string> = new Set([
+  'metadata.finalizers',
+  'spec.podCIDRs',
+  'spec.validationActions',
+  'spec.volumeLifecycleModes',
+  'endpoints.addresses',
+  'uncountedTerminatedPods.failed',
+  'uncountedTerminatedPods.succeeded',
+]);
 
 /**
  * Objects of built-in kinds that are one value: by field, or by parent and field where the name is used for others, too.
@@ -64,7 +81,6 @@ const setLists: ReadonlySet<string> = new Set(['metadata.finalizers', 'spec.podC
 const atomicObjects: ReadonlySet<string> = new Set([
   '.target',
   'backend.resource',
-  'claimRef',
   'configMapKeyRef',
   'controllerExpandSecretRef',
   'controllerPublishSecretRef',
@@ -104,26 +120,43 @@ const atomicObjects: ReadonlySet<string> = new Set([
   'targetRef',
 ]);
 
+interface Exceptions {
+  readonly atomicLists?: readonly string[];
+  readonly atomicObjects?: readonly string[];
+}
+
+/** Kinds in which a place that others have, too, is another: by group/version.Kind without the group's domain. */
+const exceptions: Readonly<Record<string, Exceptions>> = {
+  'autoscaling/v1.HorizontalPodAutoscaler': { atomicObjects: ['spec.scaleTargetRef'] },
+  'batch/v1.Job': { atomicLists: ['status.conditions'] },
+};
+const noExceptions: Exceptions = {};
+
 /** A place in a built-in object. Answers when asked, as there is one of these for each field that is looked at. */
 class BuiltInPlace implements FieldTypes {
   readonly scalar = '';
   readonly #parent: string;
   readonly #field: string;
   readonly #isItem: boolean;
+  readonly #exceptions: Exceptions;
 
-  constructor(parent: string, field: string, isItem: boolean) {
+  constructor(parent: string, field: string, isItem: boolean, exceptions: Exceptions) {
+    this.#exceptions = exceptions;
     this.#parent = parent;
     this.#field = field;
     this.#isItem = isItem;
   }
 
   get isAtomicObject(): boolean {
-    return atomicObjects.has(this.#field) || atomicObjects.has(`${this.#parent}.${this.#field}`);
+    const name = `${this.#parent}.${this.#field}`;
+    if (atomicObjects.has(this.#field) || atomicObjects.has(name)) return true;
+    return this.#exceptions.atomicObjects?.includes(name) === true;
   }
 
   get list(): FieldTypes['list'] {
     if (this.#isItem) return 'atomic';
     const name = `${this.#parent}.${this.#field}`;
+    if (this.#exceptions.atomicLists?.includes(name) === true) return 'atomic';
     const keys = keyedLists.get(name);
     if (keys !== undefined) return { keys };
     return setLists.has(name) ? 'set' : 'atomic';
@@ -134,11 +167,11 @@ class BuiltInPlace implements FieldTypes {
   }
 
   field(name: string): FieldTypes {
-    return new BuiltInPlace(this.#field, name, false);
+    return new BuiltInPlace(this.#field, name, false, this.#exceptions);
   }
 
   get items(): FieldTypes {
-    return new BuiltInPlace(this.#parent, this.#field, true);
+    return new BuiltInPlace(this.#parent, this.#field, true, this.#exceptions);
   }
 }
 
@@ -146,4 +179,19 @@ class BuiltInPlace implements FieldTypes {
  * The types of all built-in kinds, so far as lists and atomic objects go. Which fields a kind has, is not known here:
  * the server finds unknown fields when it decodes.
  */
-export const builtInTypes: FieldTypes = new BuiltInPlace('', '', false);
+export const builtInTypes: FieldTypes = new BuiltInPlace('', '', false, noExceptions);
+
+const byKind = new Map<string, FieldTypes>();
+
+/** `builtInTypes` with what is different in one kind. */
+export function builtInTypesOf(kind: {
+  readonly group: string;
+  readonly version: string;
+  readonly kind: string;
+}): FieldTypes {
+  const name = `${kind.group.split('.')[0]}/${kind.version}.${kind.kind}`;
+  if (!Object.hasOwn(exceptions, name)) return builtInTypes;
+  const known = byKind.get(name) ?? new BuiltInPlace('', '', false, exceptions[name] ?? noExceptions);
+  byKind.set(name, known);
+  return known;
+}

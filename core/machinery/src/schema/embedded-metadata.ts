@@ -1,6 +1,5 @@
-import { type FieldError, fieldError } from '../validation/field-error.js';
-import { labelErrors } from '../validation/labels.js';
-import { qualifiedNameErrors } from '../validation/names.js';
+import type { FieldError } from '../validation/field-error.js';
+import { annotationErrors, labelErrors } from '../validation/labels.js';
 import { isRecord, ownValue } from '../value/record.js';
 import { childPath } from './check.js';
 import type { JsonSchema } from './json-schema.js';
@@ -53,10 +52,6 @@ function metadataErrors(metadata: unknown, path: string): readonly FieldError[] 
   const annotations = ownValue(metadata, 'annotations');
   return [
     ...labelErrors(isRecord(labels) ? labels : {}, childPath(path, 'labels')),
-    ...Object.keys(isRecord(annotations) ? annotations : {}).flatMap((key) =>
-      qualifiedNameErrors(key.toLowerCase()).map((detail) =>
-        fieldError.invalid(childPath(path, 'annotations'), key, detail),
-      ),
-    ),
+    ...annotationErrors(isRecord(annotations) ? annotations : {}, childPath(path, 'annotations')),
   ];
 }

@@ -1,5 +1,5 @@
 import { StatusError } from '../status-error.js';
-import { goJson } from '../value/canonical-json.js';
+import { goJson, goJsonInOrder } from '../value/canonical-json.js';
 
 /** What can be wrong with a field, with the words that messages begin with and the reason of the Status cause. */
 const fieldErrorTypes = {
@@ -32,6 +32,9 @@ export const noField = '<nil>';
 export const fieldError = {
   required: (field: string, detail = '') => make('Required', field, undefined, detail),
   invalid: (field: string, value: unknown, detail: string) => make('Invalid', field, value, detail),
+  /** The same of a Go structure, whose fields are shown in their own order, not sorted. */
+  invalidStructure: (field: string, value: object, detail: string) =>
+    textOf('Invalid', field, goJsonInOrder(value), detail),
   typeInvalid: (field: string, value: unknown, detail: string) => make('TypeInvalid', field, value, detail),
   notSupported: (field: string, value: unknown, supported: readonly string[]) =>
     make('NotSupported', field, value, `supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`),
@@ -46,8 +49,12 @@ export const fieldError = {
 } as const;
 
 function make(type: FieldErrorType, field: string, value: unknown, detail: string): FieldError {
+  return textOf(type, field, value === undefined ? undefined : formatValue(value), detail);
+}
+
+function textOf(type: FieldErrorType, field: string, shown: string | undefined, detail: string): FieldError {
   const { words } = fieldErrorTypes[type];
-  const parts = [words, ...(value === undefined ? [] : [formatValue(value)]), ...(detail === '' ? [] : [detail])];
+  const parts = [words, ...(shown === undefined ? [] : [shown]), ...(detail === '' ? [] : [detail])];
   return { type, field, message: parts.join(': ') };
 }
 

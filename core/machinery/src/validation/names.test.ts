@@ -14,12 +14,12 @@ test('a subdomain is refused in the words of kube-apiserver', () => {
   assert.deepEqual(dns1123SubdomainErrors('A_b'), [
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')",
   ]);
-  assert.deepEqual(dns1123SubdomainErrors('a'.repeat(254)), ['must be no more than 253 bytes']);
+  assert.deepEqual(dns1123SubdomainErrors('a'.repeat(254)), ['must be no more than 253 characters']);
 });
 
 test('labels of DNS names are lower case, at most 63 bytes, and of services begin with a letter', () => {
   assert.deepEqual(dns1123LabelErrors('0-a'), []);
-  assert.deepEqual(dns1123LabelErrors('a'.repeat(64)), ['must be no more than 63 bytes']);
+  assert.deepEqual(dns1123LabelErrors('a'.repeat(64)), ['must be no more than 63 characters']);
   for (const bad of ['', '-a', 'a-', 'a.b', 'A', 'a\n']) assert.equal(dns1123LabelErrors(bad).length, 1, bad);
   assert.match(
     dns1035LabelErrors('0-a')[0] ?? '',

@@ -5,6 +5,8 @@ type Rule = (text: string) => readonly string[];
 
 interface NameForm {
   readonly longestBytes: number;
+  /** What upstream calls them in its refusal. */
+  readonly unit: 'bytes' | 'characters';
   readonly pattern: string;
   readonly words: string;
   readonly examples: readonly string[];
@@ -12,6 +14,7 @@ interface NameForm {
 
 const label: NameForm = {
   longestBytes: 63,
+  unit: 'characters',
   pattern: '[a-z0-9]([-a-z0-9]*[a-z0-9])?',
   words:
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character",
@@ -20,6 +23,7 @@ const label: NameForm = {
 
 const subdomain: NameForm = {
   longestBytes: 253,
+  unit: 'characters',
   pattern: `${label.pattern}(\\.${label.pattern})*`,
   words:
     "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character",
@@ -28,6 +32,7 @@ const subdomain: NameForm = {
 
 const label1035: NameForm = {
   longestBytes: 63,
+  unit: 'characters',
   pattern: '[a-z]([-a-z0-9]*[a-z0-9])?',
   words:
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character",
@@ -36,6 +41,7 @@ const label1035: NameForm = {
 
 const qualifiedNamePart: NameForm = {
   longestBytes: 63,
+  unit: 'bytes',
   pattern: '([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]',
   words:
     "must consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
@@ -44,6 +50,7 @@ const qualifiedNamePart: NameForm = {
 
 const labelValue: NameForm = {
   longestBytes: 63,
+  unit: 'bytes',
   pattern: '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?',
   words:
     "a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character",
@@ -82,7 +89,9 @@ export const qualifiedNameErrors: Rule = (text) => {
 
 function formErrors(form: NameForm, text: string): readonly string[] {
   const errors: string[] = [];
-  if (byteLength(text) > form.longestBytes) errors.push(`must be no more than ${form.longestBytes} bytes`);
+  if (byteLength(text) > form.longestBytes) {
+    errors.push(`must be no more than ${form.longestBytes} ${form.unit}`);
+  }
   if (!expressionOf(form).test(text)) errors.push(withExamples(form.words, form));
   return errors;
 }
@@ -103,7 +112,8 @@ function withExamples(words: string, form: NameForm): string {
   return `${words} (e.g. ${examples}, regex used for validation is '${form.pattern}')`;
 }
 
-function byteLength(text: string): number {
+/** In UTF-8. */
+export function byteLength(text: string): number {
   let bytes = 0;
   for (const character of text) {
     const code = character.codePointAt(0) ?? 0;

@@ -13,7 +13,16 @@ export function canonicalJson(value: unknown): string {
 
 /** As Go's `encoding/json` writes it, which besides escapes what HTML would read as markup. */
 export function goJson(value: unknown): string {
-  return canonicalJson(value).replace(
+  return escapedForHtml(canonicalJson(value));
+}
+
+/** The same with fields in the order that they have: as Go writes structures. */
+export function goJsonInOrder(value: unknown): string {
+  return escapedForHtml(JSON.stringify(value) ?? 'null');
+}
+
+function escapedForHtml(json: string): string {
+  return json.replace(
     /[<>&\u2028\u2029]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );

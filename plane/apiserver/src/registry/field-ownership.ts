@@ -1,7 +1,7 @@
 // Walk 2a/10: who owns which field of what was applied is settled here, between defaulting and validation.
 import {
   applyPatch,
-  builtInTypes,
+  builtInTypesOf,
   deepEqual,
   type FieldManagerOptions,
   type FieldTypes,
@@ -113,7 +113,7 @@ const typesByDefinition = new WeakMap<ResourceDefinition, FieldTypes>();
 
 function fieldTypesOf(definition: ResourceDefinition): FieldTypes {
   const { isCustom, schema } = definition;
-  if (!isCustom || !isSchema(schema)) return builtInTypes;
+  if (!isCustom || !isSchema(schema)) return builtInTypesOf(definition);
   const known = typesByDefinition.get(definition);
   if (known !== undefined) return known;
   const types = typesOfResource(schema);

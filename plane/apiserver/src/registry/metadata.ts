@@ -4,6 +4,7 @@ import { badRequest } from '../errors.js';
 import { type ApiObject, without } from '../json.js';
 import type { ResourceDefinition } from './resource.js';
 import { timestamp } from './strategy.js';
+import { changeableErrors } from './validate-metadata.js';
 
 const maxGeneratedBase = 58;
 const generatedSuffix = 5;
@@ -45,19 +46,20 @@ function generatedName(generateName: string | undefined, world: World): string |
 }
 
 /**
- * The metadata of an update: the client's, with the fields that only the server changes taken from the stored object
- * where the client left them out.
+ * The metadata of an update: the client's, with the fields that only the server changes taken from the stored object.
+ * Others of them may be left out, but not be changed: see `validateMetadataUpdate`.
  */
 export function updatedMetadata(object: ApiObject, current: ApiObject): ObjectMeta {
   const sent = object.metadata;
   const kept = current.metadata;
+  const isMarked = kept.deletionTimestamp !== undefined;
   return {
-    ...without({ ...sent }, 'selfLink', 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'),
-    ...pick(kept, 'generation', 'deletionTimestamp', 'deletionGracePeriodSeconds'),
+    ...without({ ...sent }, 'selfLink', 'generation', 'creationTimestamp'),
+    ...pick(kept, 'generation', 'creationTimestamp', 'resourceVersion'),
     ...(sent.uid === undefined || sent.uid === '' ? pick(kept, 'uid') : {}),
-    ...(sent.creationTimestamp === undefined || sent.creationTimestamp === null ? pick(kept, 'creationTimestamp') : {}),
-    ...(sent.namespace === undefined ? pick(kept, 'namespace') : {}),
-    ...pick(kept, 'resourceVersion'),
+    ...(sent.namespace === undefined || sent.namespace === '' ? pick(kept, 'namespace') : {}),
+    ...(isMarked ? pick(kept, 'deletionTimestamp') : {}),
+    ...(sent.deletionGracePeriodSeconds === undefined ? pick(kept, 'deletionGracePeriodSeconds') : {}),
   };
 }
 
@@ -77,11 +79,6 @@ export function validateMetadataUpdate(object: ApiObject, current: ApiObject): r
 
 function metadataUpdateErrors(object: ApiObject, current: ApiObject): readonly FieldError[] {
   const errors: FieldError[] = [];
-  for (const field of ['name', 'namespace', 'uid', 'creationTimestamp'] as const) {
-    if (object.metadata[field] !== current.metadata[field]) {
-      errors.push(fieldError.invalid(`metadata.${field}`, object.metadata[field] ?? '', 'field is immutable'));
-    }
-  }
   if (current.metadata.deletionTimestamp !== undefined) {
     const known = current.metadata.finalizers ?? [];
     const added = (object.metadata.finalizers ?? []).filter((finalizer) => !known.includes(finalizer));
@@ -91,8 +88,22 @@ function metadataUpdateErrors(object: ApiObject, current: ApiObject): readonly F
       errors.push(fieldError.forbidden('metadata.finalizers', problem));
     }
   }
-  return errors;
+  for (const field of immutableFields) {
+    if (object.metadata[field] !== current.metadata[field]) {
+      errors.push(fieldError.invalid(`metadata.${field}`, object.metadata[field] ?? '', 'field is immutable'));
+    }
+  }
+  return [...errors, ...changeableErrors(object)];
 }
+
+const immutableFields = [
+  'name',
+  'namespace',
+  'uid',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+] as const;
 
 /** The namespace in the object must be that of the URL, or absent. */
 export function assertNamespace(object: ApiObject, namespace: string | undefined): void {

@@ -59,7 +59,6 @@ export const workloadKinds: readonly ResourceDefinition[] = [
     shortNames: ['rs'],
     subresources: [scaleSubresource, statusSubresource('ReplicaSet')],
     scale: scaled,
-    fieldLabels: { 'status.replicas': ['status', 'replicas'] },
     strategy: replicaSetStrategy,
     columns: workloadColumns.replicasets,
   }),

@@ -220,7 +220,6 @@ async function nextObject(
     subresource === '' ? ((await strategy.prepareForUpdate?.(admitted, current, context)) ?? admitted) : admitted;
   const next = withGeneration(definition, prepared, current);
   throwIfInvalid(definition.kind, definition.group, request.name, [
-    ...validateMetadata(definition, next),
     ...validateMetadataUpdate(next, current),
     ...((await strategy.validate?.(next, current)) ?? []),
     ...(request.subresource === '' ? (strategy.validateUpdate?.(next, current) ?? []) : []),

@@ -1,4 +1,4 @@
-import { apiVersionOf, StatusError } from '@castellan/machinery';
+import { apiVersionOf } from '@castellan/machinery';
 import { badRequest, conflict } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, record, text } from '../json.js';
 import { withApplied } from '../registry/field-ownership.js';
@@ -77,9 +77,11 @@ async function parseApplied(body: string): Promise<YamlText> {
       if (!(error instanceof SyntaxError)) throw error;
     }
   }
+  const { parseYamlText, YamlSyntaxError } = await import('./yaml-text.js');
   try {
-    return (await import('./yaml-text.js')).parseYamlText(body);
+    return parseYamlText(body);
   } catch (error) {
-    throw error instanceof StatusError ? badRequest(`error decoding YAML: ${error.message}`) : error;
+    if (!(error instanceof YamlSyntaxError)) throw error;
+    throw badRequest(`error decoding YAML: error converting YAML to JSON: ${error.message}`);
   }
 }

@@ -3,7 +3,9 @@ import { badRequest, unsupportedBody } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, type JsonRecord, record, text } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ApiRequest } from '../server/http.js';
-import { parseJsonText, syntaxProblem } from './json-text.js';
+import { syntaxProblem } from './json-problem.js';
+import { parseJsonText } from './json-text.js';
+import { kindProblem } from './kind-problem.js';
 import { protobufType, readProtobuf } from './protobuf-body.js';
 
 /** kube-apiserver's limit for a request's body. */
@@ -35,7 +37,7 @@ export async function readObject(request: ApiRequest, expected: Expected): Promi
   if (mediaType === protobufType) return { object: await protobufObject(request, expected), problems: [] };
   const body = await readText(request);
   const { value, problems } = await parseBody(body, mediaType, expected.kind);
-  return { object: asObjectOf(expected, value, body), problems };
+  return { object: await asObjectOf(expected, value, body), problems };
 }
 
 async function protobufObject(request: ApiRequest, expected: Expected): Promise<ApiObject> {
@@ -46,7 +48,7 @@ async function protobufObject(request: ApiRequest, expected: Expected): Promise<
 }
 
 /** A parsed body as an object of the kind that the URL names, its metadata of the right types. */
-function asObjectOf(expected: Expected, value: JsonRecord, body: string): ApiObject {
+async function asObjectOf(expected: Expected, value: JsonRecord, body: string): Promise<ApiObject> {
   const apiVersion = apiVersionOf(expected);
   if (expected.isCustom === true) assertSaysKind(expected, value, body);
   const kind = text(value.kind) || expected.kind;
@@ -57,15 +59,18 @@ function asObjectOf(expected: Expected, value: JsonRecord, body: string): ApiObj
     );
   }
   if (kind !== expected.kind || sentVersion !== apiVersion)
-    throw wrongKind(expected, { kind, apiVersion: sentVersion });
+    throw await wrongKind(expected, { kind, apiVersion: sentVersion });
   assertMetadataShape(kind, expected.version, record(value.metadata));
   return withoutNulls({ ...value, kind, apiVersion });
 }
 
-function wrongKind(expected: Expected, sent: { readonly kind: string; readonly apiVersion: string }): StatusError {
+async function wrongKind(
+  expected: Expected,
+  sent: { readonly kind: string; readonly apiVersion: string },
+): Promise<StatusError> {
   const [first = '', second] = sent.apiVersion.split('/');
   const version = second ?? first;
-  const problem = `no kind "${sent.kind}" is registered for version "${sent.apiVersion}" in scheme "pkg/api/legacyscheme/scheme.go:30"`;
+  const problem = await kindProblem(expected, sent);
   return badRequest(`${sent.kind} in version "${version}" cannot be handled as a ${expected.kind}: ${problem}`);
 }
 
@@ -73,10 +78,8 @@ function wrongKind(expected: Expected, sent: { readonly kind: string; readonly a
 function assertSaysKind(expected: Expected, value: JsonRecord, body: string): void {
   const missing = ['kind', 'apiVersion'].find((field) => (text(value[field]) ?? '') === '');
   if (missing === undefined) return;
-  const shown = body.trim().slice(0, 500);
-  throw badRequest(
-    `the object provided is unrecognized (must be of type ${expected.kind}): Object '${missing === 'kind' ? 'Kind' : missing}' is missing in '${shown}' (${shown})`,
-  );
+  const problem = `Object '${missing === 'kind' ? 'Kind' : missing}' is missing in '${body.trim()}'`;
+  throw unrecognized(expected.kind, problem, body);
 }
 
 export function mediaTypeOf(request: ApiRequest): string {
@@ -100,29 +103,52 @@ async function parseBody(
   }
 }
 
+const notAnObject = (type: string) =>
+  `json: cannot unmarshal ${type} into Go value of type struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }`;
+
 function parseJson(body: string, kind: string) {
   try {
     const { value, duplicates } = parseJsonText(body);
-    if (!isRecord(value)) throw unrecognized(kind, 'the value is not an object', body);
+    if (!isRecord(value)) throw unrecognized(kind, `${noVersion}${notAnObject(jsonType(value))}`, body);
     return { value, problems: duplicates.map((field) => `duplicate field "${field}"`) };
   } catch (error) {
-    if (error instanceof SyntaxError) throw unrecognized(kind, syntaxProblem(error, body), body);
+    if (error instanceof SyntaxError) throw unrecognized(kind, `${noVersion}${syntaxProblem(body)}`, body);
     throw error;
   }
 }
 
+const noVersion = "couldn't get version/kind; json parse error: ";
+
+function jsonType(value: unknown): string {
+  if (Array.isArray(value)) return 'array';
+  return typeof value === 'boolean' ? 'bool' : typeof value;
+}
+
 async function parseYaml(body: string, kind: string) {
-  const { parseYamlText } = await import('./yaml-text.js');
-  const { value, problems } = parseYamlText(body);
-  if (!isRecord(value)) throw unrecognized(kind, 'the value is not an object', body);
-  return { value, problems };
+  const { parseYamlText, YamlSyntaxError } = await import('./yaml-text.js');
+  try {
+    const { value, problems } = parseYamlText(body);
+    if (!isRecord(value)) throw unrecognized(kind, `${noVersion}${notAnObject(jsonType(value))}`, body);
+    return { value, problems };
+  } catch (error) {
+    throw error instanceof YamlSyntaxError ? unrecognized(kind, error.message, body) : error;
+  }
 }
 
 function unrecognized(kind: string, problem: string, body: string): StatusError {
-  const shown = body === '' ? '<empty>' : body.slice(0, 100);
-  return badRequest(
-    `the object provided is unrecognized (must be of type ${kind}): couldn't get version/kind; json parse error: ${problem} (${shown})`,
-  );
+  const message = `the object provided is unrecognized (must be of type ${kind}): ${problem} (${summary(body)})`;
+  return badRequest(message);
+}
+
+const longestSummary = 30;
+
+/** A body as refusals show it: its beginning, in hexadecimal digits where it is no JSON object. */
+function summary(body: string): string {
+  if (body === '') return '<empty>';
+  const bytes = Buffer.from(body);
+  const shown = bytes.subarray(0, longestSummary);
+  const text = body.startsWith('{') ? shown.toString('utf8') : shown.toString('hex');
+  return bytes.length > longestSummary ? `${text} ...` : text;
 }
 
 /** Go's decoder takes null for absent; metadata is where it matters to the server itself. */

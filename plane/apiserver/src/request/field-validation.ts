@@ -7,13 +7,15 @@ import type { Reply } from './reply.js';
 /** What must be known of a kind to tell which fields it has. */
 export type FieldsOwner = Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'isCustom' | 'prune'>;
 
+type Refusal = (problem: string) => StatusError | Promise<StatusError>;
+
 interface Found {
   /** Of the text: fields that are there twice. */
   readonly problems: readonly string[];
   readonly query: URLSearchParams;
   readonly reply: Reply;
   /** The refusal of an object that cannot be read; by default 400 in the words for a body. */
-  refusal?(problem: string): StatusError;
+  readonly refusal?: Refusal;
 }
 
 /**
@@ -23,22 +25,22 @@ interface Found {
 export async function checkFields(definition: FieldsOwner, object: ApiObject, found: Found): Promise<ApiObject> {
   const mode = found.query.get('fieldValidation') || 'Warn';
   const { kind, version } = definition;
-  const refusal =
+  const refusal: Refusal =
     found.refusal ??
-    ((problem: string) => badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`));
+    ((problem) => badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`));
   const decoded = definition.prune?.(object) ?? (await decodeBuiltIn(definition, object, refusal));
   const unknown = decoded.unknownFields.map((field) => `unknown field "${field}"`);
   const problems = [...found.problems, ...unknown];
-  if (mode === 'Strict' && problems.length > 0) throw refusal(`strict decoding error: ${problems.join(', ')}`);
+  if (mode === 'Strict' && problems.length > 0) throw await refusal(`strict decoding error: ${problems.join(', ')}`);
   if (mode === 'Warn') for (const problem of problems) found.reply.warn(problem);
   return decoded.object;
 }
 
-async function decodeBuiltIn(definition: FieldsOwner, object: ApiObject, refusal: (problem: string) => StatusError) {
+async function decodeBuiltIn(definition: FieldsOwner, object: ApiObject, refusal: Refusal) {
   // The tables are loaded with the first write, not at the start.
   const { decodeObject } = await import('../types/decode-object.js');
   const decoded = definition.isCustom ? undefined : decodeObject(definition, object);
-  if (decoded?.problem !== undefined) throw refusal(decoded.problem);
+  if (decoded?.problem !== undefined) throw await refusal(decoded.problem);
   return decoded === undefined
     ? { object, unknownFields: [] }
     : { object: asApiObject(decoded.object), unknownFields: decoded.unknownFields };

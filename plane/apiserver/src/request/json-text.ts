@@ -21,14 +21,6 @@ export function parseJsonText(text: string): JsonText {
   return { value, duplicates: new DuplicateScan(text).run() };
 }
 
-/** What is wrong with a text that JSON.parse refused, in the words of Go where they are the same for all texts. */
-export function syntaxProblem(error: SyntaxError, text: string): string {
-  const position = /position (\d+)/.exec(error.message)?.[1];
-  const isCutOff =
-    position === undefined ? /end of JSON|Unterminated/.test(error.message) : Number(position) >= text.length;
-  return isCutOff ? 'unexpected end of JSON input' : error.message;
-}
-
 const quote = 0x22;
 const backslash = 0x5c;
 const comma = 0x2c;

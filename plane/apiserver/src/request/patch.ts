@@ -15,19 +15,22 @@ import { mediaTypeOf, readText } from './body.js';
 import type { ResourceExchange } from './exchange.js';
 import { checkFields, type FieldsOwner } from './field-validation.js';
 import { goText } from './go-text.js';
-import { parseJsonText, syntaxProblem } from './json-text.js';
+import { syntaxProblem } from './json-problem.js';
+import { parseJsonText } from './json-text.js';
+import { kindProblem } from './kind-problem.js';
+import { patchedText, type Touched, touchedByMerge, touchedByOperations } from './patched-text.js';
 import { applyPatchType } from './write-options.js';
 
 interface PatchType {
   apply(document: ApiObject, patch: unknown): unknown;
-  /** What a refusal of the patched object shows: the object, or for strategic merges the patch. */
-  shown(patched: ApiObject, patch: unknown): string;
+  /** What of the object the patch reaches into. Absent: a refusal of the patched object shows the patch instead. */
+  touched?(patch: unknown): Touched;
 }
 
 const jsonPatchType = 'application/json-patch+json';
 const patchTypes: Readonly<Record<string, PatchType>> = {
-  [jsonPatchType]: { apply: applyJsonPatch, shown: (patched) => JSON.stringify(patched) },
-  'application/merge-patch+json': { apply: applyMergePatch, shown: (patched) => JSON.stringify(patched) },
+  [jsonPatchType]: { apply: applyJsonPatch, touched: touchedByOperations },
+  'application/merge-patch+json': { apply: applyMergePatch, touched: touchedByMerge },
 };
 
 /**
@@ -47,10 +50,15 @@ export async function readPatch(
     const patched = type.apply(current, patch);
     if (!isRecord(patched)) throw badRequest(`the patch leaves no ${definition.kind}`);
     const object = asApiObject(patched);
-    if (object.kind !== current.kind || object.apiVersion !== current.apiVersion) {
-      throw badRequest(`a patch cannot change apiVersion or kind of a ${definition.kind}`);
+    const refusal = async (problem: string) =>
+      invalidPatch(
+        type.touched === undefined ? goText(patch) : await patchedText(definition, object, type.touched(patch)),
+        problem,
+      );
+    const { kind = '', apiVersion = '' } = object;
+    if (kind !== current.kind || apiVersion !== current.apiVersion) {
+      throw await refusal(await kindProblem(definition, { kind, apiVersion }));
     }
-    const refusal = (problem: string) => invalidPatch(type.shown(object, patch), problem);
     const checked = await checkFields(definition, object, { problems: [], query: request.query, reply, refusal });
     assertMetadataShape(definition.kind, definition.version, record(checked.metadata));
     return checked;
@@ -66,7 +74,6 @@ function patchTypesOf(
     ...patchTypes,
     'application/strategic-merge-patch+json': {
       apply: (document, patch) => applyStrategicMergePatch(document, patch, mergeRulesOf(definition)),
-      shown: (_, patch) => goText(patch),
     },
   };
 }
@@ -91,6 +98,6 @@ function parseJson(text: string): unknown {
     return parseJsonText(text).value;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
-    throw badRequest(`error decoding patch: ${syntaxProblem(error, text)}`);
+    throw badRequest(`error decoding patch: ${syntaxProblem(text)}`);
   }
 }

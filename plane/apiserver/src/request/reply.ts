@@ -36,8 +36,8 @@ export class Reply {
 
   async object(status: number, object: unknown, representation: Representation = plainJson): Promise<void> {
     if (representation.format === 'yaml') {
-      const { stringify } = await import('yaml');
-      this.text(status, stringify(object), 'application/yaml');
+      const { yamlText } = await import('./yaml-reply.js');
+      this.text(status, yamlText(object), 'application/yaml');
       return;
     }
     const body = `${JSON.stringify(object)}\n`;

@@ -181,14 +181,14 @@ function named(object: ApiObject, name: string): ApiObject {
 
 async function serveDelete(exchange: ResourceExchange): Promise<void> {
   const { info, resource, reply, render, tools } = exchange;
-  const { options, isDryRun } = await readDeleteOptions(exchange.request);
+  const { options, isDryRun, isAccepted } = await readDeleteOptions(exchange.request);
   const context = { ...tools.context, isDryRun: tools.context.isDryRun || isDryRun };
   const target = { namespace: info.namespace, name: info.name ?? '' };
   await admitDelete(exchange, target.name);
   const { isGone, object } = await deleteObject(resource, target, options, context);
   const { definition } = resource;
   const repliesWithObject = !isGone || definition.returnsDeleted;
-  const code = !isGone && options.propagationPolicy === 'Foreground' ? 202 : 200;
+  const code = !isGone && isAccepted ? 202 : 200;
   const body = repliesWithObject ? renderObject(definition, object, render) : deletedStatus(definition, object);
   await reply.object(code, body, render.representation);
 }

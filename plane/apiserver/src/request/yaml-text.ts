@@ -1,6 +1,6 @@
 import { isScalar, Lexer, LineCounter, parseDocument, visit } from 'yaml';
-import { badRequest } from '../errors.js';
 import { assertShallow, deepest, tooDeep } from './json-text.js';
+import { aliasProblem, yamlProblem } from './yaml-problem.js';
 
 export interface YamlText {
   readonly value: unknown;
@@ -8,14 +8,19 @@ export interface YamlText {
   readonly problems: readonly string[];
 }
 
-/** Parses YAML as Go's reader does: version 1.1, where a bare `y` is a boolean. Throws StatusError 400. */
+/** The text is no YAML: `yaml: line 2: …`, in the words of Go's reader. */
+export class YamlSyntaxError extends Error {
+  override readonly name = 'YamlSyntaxError';
+}
+
+/** Parses YAML as Go's reader does: version 1.1, where a bare `y` is a boolean. Throws `YamlSyntaxError`. */
 export function parseYamlText(text: string): YamlText {
   try {
     return parse(text);
   } catch (error) {
     // Nesting without end, aliases without end: the reader gives up.
     if (!(error instanceof RangeError || error instanceof ReferenceError)) throw error;
-    throw unreadable(error.message);
+    throw new YamlSyntaxError(`yaml: ${aliasProblem(error.message)}`);
   }
 }
 
@@ -25,7 +30,7 @@ function parse(text: string): YamlText {
   const options = { uniqueKeys: false, version: '1.1', merge: false, lineCounter: lines } as const;
   const document = parseDocument(text, options);
   const [error] = document.errors;
-  if (error !== undefined) throw unreadable(error.message);
+  if (error !== undefined) throw new YamlSyntaxError(`yaml: ${yamlProblem(error, text)}`);
   const repeated: string[] = [];
   visit(document, {
     Map(_, { items }) {
@@ -58,8 +63,4 @@ function assertShallowYaml(text: string): void {
     const lineEnd = lexeme.lastIndexOf('\n');
     column = lineEnd < 0 ? column + lexeme.length : lexeme.length - lineEnd - 1;
   }
-}
-
-function unreadable(problem: string) {
-  return badRequest(`error converting YAML to JSON: yaml: ${problem.split('\n')[0] ?? ''}`);
 }

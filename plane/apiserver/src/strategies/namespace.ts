@@ -10,9 +10,7 @@ export const namespaceStrategy: Strategy = {
 
   nameProblems: (name) => {
     if (name.includes('.')) return ['must not contain dots'];
-    return dns1123LabelErrors(name).map((problem) =>
-      problem.replace(/^(must be no more than \d+) bytes$/, '$1 characters'),
-    );
+    return dns1123LabelErrors(name);
   },
 
   prepareForCreate: (object) => ({

@@ -1,4 +1,4 @@
-import { builtInTypes, type FieldTypes, untyped } from '@castellan/machinery';
+import { builtInTypesOf, type FieldTypes, untyped } from '@castellan/machinery';
 import { type FieldType, objectType, typeNameOf } from './field-types.js';
 
 const scalars: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ export function applyTypesOf(kind: { readonly group: string; readonly version: s
   const name = typeNameOf(kind);
   const before = known.get(name);
   if (before !== undefined) return before;
-  const types = objectType(name) === undefined ? builtInTypes : new TopLevel(name);
+  const types = objectType(name) === undefined ? builtInTypesOf(kind) : new TopLevel(name, builtInTypesOf(kind));
   known.set(name, types);
   return types;
 }
@@ -69,8 +69,8 @@ class Place implements FieldTypes {
 
 /** The object itself, which says of what kind it is. */
 class TopLevel extends Place {
-  constructor(name: string) {
-    super({ name, number: 0, type: name, shape: 'one', isEmptyAbsent: false, isInline: false }, false, builtInTypes);
+  constructor(name: string, merging: FieldTypes) {
+    super({ name, number: 0, type: name, shape: 'one', isEmptyAbsent: false, isInline: false }, false, merging);
   }
 
   override isDeclared(name: string): boolean {

@@ -7,6 +7,7 @@ import type { Server } from '../request/server.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
 import { defaultStorageClass, namespaceProtection } from './cluster-plugins.js';
 import { limitRanger } from './limit-ranger.js';
+import { nodeRestriction } from './node-restriction.js';
 import { defaultTolerations, priority } from './pod-plugins.js';
 import { resourceQuota } from './resource-quota.js';
 import { serviceAccount } from './service-account.js';
@@ -18,6 +19,7 @@ const plugins: readonly AdmissionPlugin[] = [
   namespaceProtection,
   limitRanger,
   serviceAccount,
+  nodeRestriction,
   podSecurity,
   priority,
   defaultTolerations,

@@ -36,6 +36,15 @@ export async function serveTokenRequest(server: Server, exchange: ResourceExchan
   if (errors.length > 0) throw invalidError(type, '', errors);
   const reference = at(sent, 'spec', 'boundObjectRef') ?? null;
   const bound = reference === null ? undefined : await boundObject(server, account, reference);
+  const { definition } = resource;
+  await exchange.tools.admission?.validate({
+    definition,
+    operation: 'CREATE',
+    subresource: 'token',
+    namespace,
+    name,
+    object: sent,
+  });
   const isExtended =
     bound?.kind === 'pod' && expirationSeconds === volumeSeconds && audiences.every((each) => each === tokens.issuer);
   const token = tokens.issue({

@@ -80,7 +80,18 @@ function attributesIn(review: ApiObject, user: User): Attributes {
     subresource: field('subresource', asked),
     namespace: field('namespace', asked),
     name: field('name', asked) || nameRequired(asked),
+    fieldSelector: text(at(asked, 'fieldSelector', 'rawSelector')) ?? selectorRequired(asked),
   };
+}
+
+/** The requirements that one value fulfils, as a selector. */
+function selectorRequired(asked: unknown): string {
+  return records(at(asked, 'fieldSelector', 'requirements'))
+    .flatMap(({ key, operator, values }) => {
+      const [value, ...others] = texts(values);
+      return operator === 'In' && value !== undefined && others.length === 0 ? [`${String(key)}=${value}`] : [];
+    })
+    .join(',');
 }
 
 /** A question about lists of one name is one about that name. */

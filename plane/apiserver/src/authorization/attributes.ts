@@ -16,6 +16,8 @@ export interface ResourceAttributes {
   readonly namespace: string;
   /** '' for a collection. */
   readonly name: string;
+  /** Of a collection: which objects of it are asked for. */
+  readonly fieldSelector?: string;
 }
 
 export interface PathAttributes {
@@ -50,6 +52,7 @@ export function attributesOf(
     // A namespace's own objects are in it: whoever has rights in a namespace may have them on the namespace itself.
     namespace: info.namespace ?? (isOwnNamespace ? (info.name ?? '') : ''),
     name: info.name ?? nameInSelector(verb, query),
+    ...(query.has('fieldSelector') ? { fieldSelector: query.get('fieldSelector') ?? '' } : {}),
   };
 }
 

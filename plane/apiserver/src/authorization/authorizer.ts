@@ -1,6 +1,7 @@
 import { type StatusDetails, StatusError } from '@castellan/machinery';
 import type { User } from '../server/http.js';
 import { type Attributes, type Decision, refusalOf } from './attributes.js';
+import type { NodeAccess } from './node-access.js';
 import type { PolicyRule } from './policy-rule.js';
 import type { RoleBasedAccess } from './role-based.js';
 
@@ -12,21 +13,31 @@ const everything: readonly PolicyRule[] = [
   { verbs: ['*'], apiGroups: [], resources: [], resourceNames: [], nonResourceURLs: ['*'] },
 ];
 
-/** Who may do what: administrators everything, all others what roles grant them. */
+/** Who may do what: administrators everything, nodes what concerns their pods, all others what roles grant them. */
 export class Authorizer {
+  private readonly nodes: NodeAccess;
   private readonly roles: RoleBasedAccess;
   private readonly bootstrap: () => Promise<void>;
 
   /** `bootstrap` resolves when the roles that every cluster has are there. */
-  constructor(options: { readonly roles: RoleBasedAccess; readonly bootstrap: () => Promise<void> }) {
+  constructor(options: {
+    readonly nodes: NodeAccess;
+    readonly roles: RoleBasedAccess;
+    readonly bootstrap: () => Promise<void>;
+  }) {
+    this.nodes = options.nodes;
     this.roles = options.roles;
     this.bootstrap = options.bootstrap;
   }
 
   async decide(attributes: Attributes): Promise<Decision> {
     if (isAdministrator(attributes.user)) return { isAllowed: true, reason: '' };
+    const asNode = await this.nodes.decide(attributes);
+    if (asNode?.isAllowed === true) return asNode;
     await this.bootstrap();
-    return this.roles.decide(attributes);
+    const byRole = await this.roles.decide(attributes);
+    if (byRole.isAllowed) return byRole;
+    return { isAllowed: false, reason: [asNode?.reason, byRole.reason].filter(Boolean).join('\n') };
   }
 
   /** Fails with a 403 that says what is missing. */

@@ -3,6 +3,7 @@ import type { World } from '@castellan/world';
 import { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import { Authorizer } from '../authorization/authorizer.js';
 import { BootstrapRoles } from '../authorization/bootstrap.js';
+import { NodeAccess } from '../authorization/node-access.js';
 import { RoleBasedAccess, rbacGroup } from '../authorization/role-based.js';
 import { DefinitionCleanup } from '../crd/cleanup.js';
 import { customResourceDefinitionStrategy } from '../crd/crd-strategy.js';
@@ -124,7 +125,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     registry,
     leases,
     tokens: new ServiceAccountTokens({ registry, world, issuer: serviceAccountIssuer, key: options.serviceAccountKey }),
-    authorizer: new Authorizer({ roles: new RoleBasedAccess(rbac), bootstrap: () => bootstrapRoles.ready() }),
+    authorizer: new Authorizer({
+      nodes: new NodeAccess(registry),
+      roles: new RoleBasedAccess(rbac),
+      bootstrap: () => bootstrapRoles.ready(),
+    }),
     bootstrapRoles,
     inFlight: new InFlight(),
     ...(audit === undefined ? {} : { audit: (line: string) => audit.append(line) }),

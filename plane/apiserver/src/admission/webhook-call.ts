@@ -20,25 +20,46 @@ interface Target {
 const maxReplyBytes = 3 * 1024 * 1024;
 
 /** POSTs an AdmissionReview and gives back the `response` of the one that is replied. */
-export async function callWebhook(server: Server, webhook: JsonRecord, review: JsonRecord): Promise<JsonRecord> {
-  const timeoutSeconds = count(webhook.timeoutSeconds) ?? 10;
-  const config = record(webhook.clientConfig);
-  const shown = shownUrl(config);
-  shown.searchParams.set('timeout', `${timeoutSeconds}s`);
-  try {
-    const target = await targetOf(server, config, shown);
-    const reply: unknown = JSON.parse(
-      await post(target, text(config.caBundle), JSON.stringify(review), timeoutSeconds),
-    );
+export async function callWebhook(server: Services, webhook: JsonRecord, review: JsonRecord): Promise<JsonRecord> {
+  const options = { timeoutSeconds: count(webhook.timeoutSeconds) ?? 10, maxReplyBytes };
+  const understood = (reply: unknown): JsonRecord => {
     if (at(reply, 'kind') !== 'AdmissionReview') throw new Error('the reply is not an AdmissionReview');
     const response = record(at(reply, 'response'));
     if (response.uid !== at(review, 'request', 'uid'))
       throw new Error('expected response.uid to be that of the request');
     return response;
+  };
+  try {
+    return await postReview(server, record(webhook.clientConfig), review, { ...options, understood });
   } catch (error) {
-    throw new WebhookCallError(`failed to call webhook: Post "${shown.href}": ${problemOf(error, shown)}`, {
-      cause: error,
-    });
+    if (!(error instanceof WebhookCallError)) throw error;
+    throw new WebhookCallError(`failed to call webhook: ${error.message}`, { cause: error });
+  }
+}
+
+/** Where the services and endpoints are that a client configuration names. */
+type Services = Pick<Server, 'registry'>;
+
+/** POSTs a review of any kind to where `config` says. @throws WebhookCallError `Post "https://…": …` */
+export async function postReview<T>(
+  server: Services,
+  config: JsonRecord,
+  review: JsonRecord,
+  options: {
+    readonly timeoutSeconds: number;
+    readonly maxReplyBytes: number;
+    /** What the reply says; throws where it is not what was asked for. */
+    readonly understood: (reply: unknown) => T;
+  },
+): Promise<T> {
+  const shown = shownUrl(config);
+  shown.searchParams.set('timeout', `${options.timeoutSeconds}s`);
+  try {
+    const target = await targetOf(server, config, shown);
+    const reply: unknown = JSON.parse(await post(target, text(config.caBundle), JSON.stringify(review), options));
+    return options.understood(reply);
+  } catch (error) {
+    throw new WebhookCallError(`Post "${shown.href}": ${problemOf(error, shown)}`, { cause: error });
   }
 }
 
@@ -57,7 +78,7 @@ function shownUrl(config: JsonRecord): URL {
 }
 
 /** Where a service is: one of its endpoints, since this process may be where no service address leads. */
-async function targetOf(server: Server, config: JsonRecord, url: URL): Promise<Target> {
+async function targetOf(server: Services, config: JsonRecord, url: URL): Promise<Target> {
   if (config.service === undefined) return { url, host: url.hostname, port: Number(url.port || 443) };
   const name = text(at(config.service, 'name')) ?? '';
   const namespace = text(at(config.service, 'namespace')) ?? '';
@@ -83,7 +104,7 @@ async function post(
   target: Target,
   caBundle: string | undefined,
   body: string,
-  timeoutSeconds: number,
+  { timeoutSeconds, maxReplyBytes }: { readonly timeoutSeconds: number; readonly maxReplyBytes: number },
 ): Promise<string> {
   const { request } = await import('node:https');
   const { url, host, port } = target;
@@ -105,20 +126,20 @@ async function post(
         ...(caBundle === undefined || caBundle === '' ? {} : { ca: Buffer.from(caBundle, 'base64') }),
         signal: AbortSignal.timeout(timeoutSeconds * 1000),
       },
-      (reply) => readReply(reply).then(resolve, reject),
+      (reply) => readReply(reply, maxReplyBytes).then(resolve, reject),
     );
     sent.on('error', reject);
     sent.end(body);
   });
 }
 
-async function readReply(reply: IncomingMessage): Promise<string> {
+async function readReply(reply: IncomingMessage, maxBytes: number): Promise<string> {
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of reply) {
     if (!Buffer.isBuffer(chunk)) continue;
     bytes += chunk.length;
-    if (bytes > maxReplyBytes) throw new Error(`the reply is larger than ${maxReplyBytes} bytes`);
+    if (bytes > maxBytes) throw new Error(`the reply is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
   if (reply.statusCode !== 200) throw new Error(`the server answered with status ${reply.statusCode ?? 0}`);

@@ -1,6 +1,5 @@
 import type { Revision } from '@castellan/keyspace';
 import type { ApiObject } from '../json.js';
-import { withRevision } from '../storage/codec.js';
 
 /** One change of one object. `after` is absent when it was deleted, `before` when it was created. */
 export interface CacheEvent {
@@ -15,9 +14,4 @@ export interface CacheEvent {
 export interface CacheEntry {
   readonly key: string;
   readonly object: ApiObject;
-}
-
-/** The object that left the cache, or a watcher's selection, as watchers see it: the old one at the new revision. */
-export function departed(event: CacheEvent): ApiObject | undefined {
-  return event.before === undefined ? undefined : withRevision(event.before, event.revision);
 }

@@ -72,7 +72,7 @@ export class DefinitionCleanup {
       },
       tools,
     );
-    const resource = await this.custom.anyVersion(name);
+    const resource = await this.custom.storageVersion(name);
     if (resource !== undefined) await this.removeObjects(resource);
     const { store } = this.crds;
     const gone = await store.storage.get(store.layout.prefix + name);

@@ -1,4 +1,4 @@
-import { type ApiObject, list, record, text } from '../json.js';
+import { type ApiObject, at, isRecord, type JsonRecord, list, record, text, withAt } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
 import { validateDefinition, validateDefinitionUpdate } from './crd-validation.js';
 import { initialStatus, withStorageVersion, withTermination } from './definition-status.js';
@@ -26,8 +26,8 @@ const strategy: Strategy = {
     const names = record(spec.names);
     const kind = text(names.kind) ?? '';
     const defaulted = {
-      conversion: { strategy: 'None' },
       ...spec,
+      conversion: withPort(record(spec.conversion ?? { strategy: 'None' })),
       names: { singular: kind.toLowerCase(), listKind: `${kind}List`, ...names },
     };
     return { ...object, spec: defaulted };
@@ -55,3 +55,10 @@ const strategy: Strategy = {
     return withTermination({ ...object, metadata }, 'InstanceDeletionPending', context);
   },
 };
+
+/** The service of a conversion webhook listens at 443 unless it says otherwise. */
+function withPort(conversion: JsonRecord): JsonRecord {
+  const service = at(conversion, 'webhook', 'clientConfig', 'service');
+  if (!isRecord(service) || service.port !== undefined) return conversion;
+  return withAt(conversion, ['webhook', 'clientConfig', 'service', 'port'], 443);
+}

@@ -1,5 +1,6 @@
 import { checkStructural, deepEqual, type FieldError, fieldError, loadEnginesFor } from '@castellan/machinery';
 import { type ApiObject, at, list, record, records, text } from '../json.js';
+import { conversionErrors } from './conversion-rules.js';
 import { servedVersions } from './custom-resources.js';
 import { isSchema } from './custom-strategy.js';
 import { approvalErrors, nameErrors } from './definition-names.js';
@@ -29,7 +30,7 @@ export async function validateDefinition(crd: ApiObject, current?: ApiObject): P
   const scope = text(spec.scope) ?? '';
   if (scope === '') errors.push(fieldError.required('spec.scope'));
   else if (!scopes.includes(scope)) errors.push(fieldError.notSupported('spec.scope', scope, scopes));
-  return [...errors, ...versionErrors(crd)];
+  return [...errors, ...versionErrors(crd), ...conversionErrors(crd)];
 }
 
 const scopes = ['Cluster', 'Namespaced'];

@@ -4,6 +4,8 @@ import type { ResourceDefinition, SubresourceDefinition, Verb } from '../registr
 import type { ScalePaths } from '../registry/scale-paths.js';
 import { customColumns } from './custom-columns.js';
 import { customStrategy } from './custom-strategy.js';
+import { storedViews, type VersionSchema } from './stored-views.js';
+import type { WebhookConversion } from './webhook-conversion.js';
 
 /** In the order in which kube-apiserver lists them for custom resources. */
 const customVerbs: readonly Verb[] = [
@@ -18,7 +20,7 @@ const customVerbs: readonly Verb[] = [
 ];
 
 /** One served version of a CustomResourceDefinition as a row of the table of kinds. */
-export function customDefinition(crd: ApiObject, version: string): ResourceDefinition {
+export function customDefinition(crd: ApiObject, version: string, conversion: WebhookConversion): ResourceDefinition {
   const spec = record(crd.spec);
   const names = record(spec.names);
   const versionSpec = record(records(spec.versions).find(({ name }) => name === version));
@@ -29,9 +31,15 @@ export function customDefinition(crd: ApiObject, version: string): ResourceDefin
   const storageVersion = text(records(spec.versions).find(({ storage }) => storage === true)?.name);
   const storedAs = `${group}/${storageVersion ?? version}`;
   const columns = records(versionSpec.additionalPrinterColumns);
-  const { strategy, prune, withDefaults } = customStrategy(schema);
-  // Every reader of a cached object asks for the same view of it.
-  const views = new WeakMap<ApiObject, ApiObject>();
+  const own = customStrategy(schema);
+  const { strategy, prune } = own;
+  const views = storedViews({
+    crd,
+    apiVersion,
+    storedAs,
+    conversion,
+    schemaOf: schemasOf(crd, new Map([[apiVersion, own]])),
+  });
   return {
     group,
     version,
@@ -55,16 +63,22 @@ export function customDefinition(crd: ApiObject, version: string): ResourceDefin
     schema,
     schemaRevision: `${crd.metadata.uid}/${crd.metadata.generation}`,
     ...scaleOf(versionSpec),
-    // A write in any version stores the storage version: to rewrite objects is to migrate them.
-    toStorage: (object) => (object.apiVersion === storedAs ? object : { ...object, apiVersion: storedAs }),
-    fromStorage: (stored) => {
-      const known = views.get(stored);
-      if (known !== undefined) return known;
-      const view = withDefaults(stored.apiVersion === apiVersion ? stored : { ...stored, apiVersion });
-      views.set(stored, view);
-      return view;
-    },
+    ...views,
     prune,
+  };
+}
+
+/** The schemas of a definition by API version, each compiled when it is first needed. */
+function schemasOf(crd: ApiObject, known: Map<string, VersionSchema>) {
+  return (apiVersion: string): VersionSchema | undefined => {
+    const before = known.get(apiVersion);
+    if (before !== undefined) return before;
+    const version = apiVersion.slice(apiVersion.indexOf('/') + 1);
+    const declared = records(at(crd, 'spec', 'versions')).find(({ name }) => name === version);
+    if (declared === undefined) return undefined;
+    const schema = customStrategy(at(declared, 'schema', 'openAPIV3Schema'));
+    known.set(apiVersion, schema);
+    return schema;
   };
 }
 

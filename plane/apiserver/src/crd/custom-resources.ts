@@ -8,6 +8,7 @@ import { createResourceStore } from '../registry/resource.js';
 import { customPrefix } from '../storage/keys.js';
 import { customDefinition } from './custom-definition.js';
 import { isEstablished } from './definition-status.js';
+import type { PostReview, WebhookConversion } from './webhook-conversion.js';
 
 interface Served {
   /** The definition object that this was made from. */
@@ -25,6 +26,7 @@ export class CustomResources {
   private readonly world: World;
   private readonly encryption: Encryption;
   private readonly crds: Resource;
+  private readonly conversion: WebhookConversion;
   private readonly settled: (name: string) => Promise<void> | undefined;
   private readonly served = new Map<string, Served>();
 
@@ -34,12 +36,14 @@ export class CustomResources {
     world: World;
     encryption: Encryption;
     crds: Resource;
+    post: PostReview;
     settled: (name: string) => Promise<void> | undefined;
   }) {
     this.keyspace = options.keyspace;
     this.world = options.world;
     this.encryption = options.encryption;
     this.crds = options.crds;
+    this.conversion = { post: options.post, uuid: () => options.world.random.uuid() };
     this.settled = options.settled;
   }
 
@@ -56,13 +60,15 @@ export class CustomResources {
     return this.resource(name, source, type.version);
   }
 
-  /** The first served version of a definition, while it is there. */
-  async anyVersion(name: string): Promise<Resource | undefined> {
+  /** The storage version of a definition, while it is there: served or not, it reads what is stored as it is. */
+  async storageVersion(name: string): Promise<Resource | undefined> {
     const { cache, layout } = this.crds.store;
     await cache.fresh();
     const source = cache.get(layout.prefix + name);
-    const [version] = source === undefined ? [] : servedVersions(source);
-    return source === undefined || version === undefined ? undefined : this.resource(name, source, version);
+    const stored = records(at(source, 'spec', 'versions')).find(({ storage }) => storage === true);
+    const version = text(stored?.name);
+    if (source === undefined || version === undefined) return undefined;
+    return { definition: this.definition(source, version), store: this.servedBy(name, source).store };
   }
 
   async definitions(): Promise<readonly ResourceDefinition[]> {
@@ -97,9 +103,13 @@ export class CustomResources {
     const known = served.versions.get(version);
     if (known !== undefined) return known;
     if (!servedVersions(source).includes(version)) return undefined;
-    const resource = { definition: customDefinition(source, version), store: served.store };
+    const resource = { definition: this.definition(source, version), store: served.store };
     served.versions.set(version, resource);
     return resource;
+  }
+
+  private definition(source: ApiObject, version: string): ResourceDefinition {
+    return customDefinition(source, version, this.conversion);
   }
 
   /** A change of spec ends the watches of the old definition: its clients list again and see the new schema. */

@@ -3,7 +3,7 @@ import { conflict, notFound } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { storageKey } from '../storage/keys.js';
 import type { Change } from '../storage/object-storage.js';
-import { present, type Resource, type ResourceDefinition } from './resource.js';
+import { presentReady, type Resource, type ResourceDefinition } from './resource.js';
 import { timestampOf, type WriteContext } from './strategy.js';
 
 export interface DeleteOptions {
@@ -37,30 +37,30 @@ export async function deleteObject(
 ): Promise<Deleted> {
   const { namespace, name } = at_;
   const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
-  const change = (stored: ApiObject): Change => {
-    const current = present(definition, stored);
+  const change = async (stored: ApiObject): Promise<Change> => {
+    const current = await presentReady(definition, stored);
     assertPreconditions(definition, name, options, current);
     const propagated = withPropagation(current, options);
     const next = marked(definition, propagated, options, context);
-    const toStored = (object: ApiObject) => definition.toStorage?.(object) ?? object;
-    if (!isGone(definition, next)) return { type: 'put', object: toStored(next) };
+    const toStored = async (object: ApiObject) => (await definition.toStorage?.(object)) ?? object;
+    if (!isGone(definition, next)) return { type: 'put', object: await toStored(next) };
     // Where a kind knows no grace, what is deleted at once is not seen marked.
     return {
       type: 'delete',
-      object: toStored(definition.strategy.gracePeriodSeconds === undefined ? propagated : next),
+      object: await toStored(definition.strategy.gracePeriodSeconds === undefined ? propagated : next),
     };
   };
   if (context.isDryRun) {
     const stored = await store.storage.get(key);
     if (stored === undefined) throw notFound(definition, name);
-    const { type, object } = change(stored);
-    return { isGone: type === 'delete', object: present(definition, object) };
+    const { type, object } = await change(stored);
+    return { isGone: type === 'delete', object: await presentReady(definition, object) };
   }
   const result = await store.storage.guaranteedUpdate(key, change);
   if (result === undefined) throw notFound(definition, name);
   if (result.type === 'delete') await definition.strategy.settle?.({ before: result.object }, context);
   if (result.type === 'put') definition.strategy.afterMarked?.(result.object);
-  return { isGone: result.type === 'delete', object: present(definition, result.object) };
+  return { isGone: result.type === 'delete', object: await presentReady(definition, result.object) };
 }
 
 /** What DELETE replies when the object itself is not the reply. */

@@ -37,10 +37,9 @@ async function readPages({ store, definition }: Resource, keyspace: Keyspace, pa
   // With a selector a page may need many more objects than it returns: read on until it is full.
   for (;;) {
     const read = await keyspace.range({ start, end }, { revision, ...(limit === 0 ? {} : { limit: limit + 1 }) });
-    for (const stored of read.keyValues) {
-      const { object } = store.codec.decode(stored);
-      if (selection.matches(present(definition, object))) entries.push({ key: stored.key, object });
-    }
+    const decoded = read.keyValues.map((stored) => ({ key: stored.key, object: store.codec.decode(stored).object }));
+    await definition.makeReady?.(decoded.map(({ object }) => object));
+    entries.push(...decoded.filter(({ object }) => selection.matches(present(definition, object))));
     const last = read.keyValues.at(-1);
     const isExhausted = last === undefined || read.keyValues.length >= read.count;
     if (isExhausted || (limit > 0 && entries.length > limit)) {

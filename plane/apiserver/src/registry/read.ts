@@ -7,7 +7,7 @@ import { collectionPrefix, storageKey } from '../storage/keys.js';
 import { parseContinue } from './continue-token.js';
 import { listAt } from './list-at.js';
 import { cutPage, type ListResult } from './page.js';
-import { present, type Resource } from './resource.js';
+import { present, presentReady, type Resource } from './resource.js';
 
 /** The object as it is now. */
 export async function getObject(resource: Resource, namespace: string | undefined, name: string): Promise<ApiObject> {
@@ -15,7 +15,7 @@ export async function getObject(resource: Resource, namespace: string | undefine
   const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
   const stored = await store.storage.get(key);
   if (stored === undefined) throw notFound(definition, name);
-  return present(definition, stored);
+  return presentReady(definition, stored);
 }
 
 /** `resourceVersion` of a get: not older than it; a 504 for one that has not been. */
@@ -78,15 +78,18 @@ export async function listObjects(
   return fromCache(resource, { ...page, after: '' });
 }
 
-function fromCache(
+async function fromCache(
   { store, definition }: Resource,
   page: { readonly prefix: string; readonly limit: number; readonly after: string; readonly selection: Selection },
-): ListResult {
+): Promise<ListResult> {
   const { revision } = store.cache;
   const all = store.cache.list(page.prefix, page.after);
   const { selection } = page;
+  if (!selection.isEverything) await definition.makeReady?.(all.map(({ object }) => object));
   const selected = selection.isEverything
     ? all
     : all.filter(({ object }) => selection.matches(present(definition, object)));
-  return cutPage(selected, { ...page, revision });
+  const result = cutPage(selected, { ...page, revision });
+  await definition.makeReady?.(result.entries.map(({ object }) => object));
+  return result;
 }

@@ -63,7 +63,12 @@ export interface ResourceDefinition {
   readonly schemaRevision?: string;
   /** Between this version and what is stored. Absent: the same. */
   fromStorage?(object: ApiObject): ApiObject;
-  toStorage?(object: ApiObject): ApiObject;
+  toStorage?(object: ApiObject): ApiObject | Promise<ApiObject>;
+  /**
+   * For kinds whose other versions are made by somebody else (a conversion webhook): once it has resolved, `fromStorage`
+   * takes these objects. `undefined`: it takes them now.
+   */
+  makeReady?(stored: readonly ApiObject[]): Promise<void> | undefined;
   /** Removes or names what the schema does not know. Absent: nothing is known about fields. */
   prune?(object: ApiObject): { readonly object: ApiObject; readonly unknownFields: readonly string[] };
 }
@@ -111,6 +116,13 @@ export function hasSubresource(definition: ResourceDefinition, name: string): bo
   return definition.subresources.some((subresource) => subresource.name === name);
 }
 
+/** As `present`, after the object was made ready for it. */
+export async function presentReady(definition: ResourceDefinition, stored: ApiObject): Promise<ApiObject> {
+  await definition.makeReady?.([stored]);
+  return present(definition, stored);
+}
+
+/** An object of `makeReady`, or of a kind that knows none. */
 export function present(definition: ResourceDefinition, stored: ApiObject): ApiObject {
   return definition.fromStorage === undefined ? stored : definition.fromStorage(stored);
 }

@@ -13,7 +13,7 @@ import { isGone } from './delete.js';
 import { withOwners, withoutIdleTimes } from './field-ownership.js';
 import { withGeneration } from './generation.js';
 import { assertNamespace, initialMetadata, updatedMetadata, validateMetadataUpdate } from './metadata.js';
-import { hasSubresource, present, type Resource } from './resource.js';
+import { hasSubresource, presentReady, type Resource } from './resource.js';
 import type { WriteContext, WriteOutcome } from './strategy.js';
 import { validateMetadata } from './validate-metadata.js';
 
@@ -49,7 +49,7 @@ export async function createObject(
     const created = await createOnce(resource, namespace, sent, tools);
     if (created.isStored) {
       if (!tools.context.isDryRun) resource.definition.strategy.afterWritten?.(created.object);
-      return present(resource.definition, created.object);
+      return presentReady(resource.definition, created.object);
     }
     if (attempt >= attempts) throw alreadyExists(resource.definition, created.object.metadata.name ?? '');
   }
@@ -86,7 +86,7 @@ async function createOnce(
     // Asked before admission, so that a name that is taken costs no quota; the write below decides.
     const isTaken = (await store.storage.get(key)) !== undefined;
     if (isTaken) return { isStored: false, object: prepared };
-    const stored = definition.toStorage?.(prepared) ?? prepared;
+    const stored = (await definition.toStorage?.(prepared)) ?? prepared;
     await admission?.validate({ ...place, object: prepared });
     if (context.isDryRun) return { isStored: true, object: stored };
     const ttl = definition.timeToLiveSeconds;
@@ -118,11 +118,11 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
   let before: ApiObject | undefined;
   const change = async (stored: ApiObject): Promise<Change> => {
     before = stored;
-    const current = present(definition, stored);
+    const current = await presentReady(definition, stored);
     const sent = await request.change(current);
     assertSameVersion(resource, request, sent, current);
     const next = withoutIdleTimes(await nextObject(resource, request, { sent, current }, tools), current);
-    const object = definition.toStorage?.(next) ?? next;
+    const object = (await definition.toStorage?.(next)) ?? next;
     return isGone(definition, next) ? { type: 'delete', object } : { type: 'put', object };
   };
   let outcome: WriteOutcome = {};
@@ -130,12 +130,12 @@ export async function updateObject(resource: Resource, request: UpdateRequest, t
     if (tools.context.isDryRun) {
       const stored = await store.storage.get(key);
       if (stored === undefined) return await createInstead(resource, request, tools);
-      return { object: present(definition, (await change(stored)).object), isCreated: false };
+      return { object: await presentReady(definition, (await change(stored)).object), isCreated: false };
     }
     const result = await store.storage.guaranteedUpdate(key, change);
     if (result === undefined) return await createInstead(resource, request, tools);
     if (result.type === 'put') definition.strategy.afterWritten?.(result.object);
-    const object = present(definition, result.object);
+    const object = await presentReady(definition, result.object);
     outcome = { ...(before === undefined ? {} : { before }), ...(result.type === 'delete' ? {} : { after: object }) };
     if (result.type !== 'delete') return { object, isCreated: false };
     // The reply shows the last version that there was, not the deletion.

@@ -5,7 +5,7 @@ import { methodNotAllowed, unknownResource } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { type DeleteOptions, deletedStatus, deleteObject } from '../registry/delete.js';
 import { assertReached, getObject, listObjects } from '../registry/read.js';
-import { hasSubresource, present, type Resource } from '../registry/resource.js';
+import { hasSubresource, present, presentReady, type Resource } from '../registry/resource.js';
 import { createObject, updateObject, type WriteTools } from '../registry/write.js';
 import { storageKey } from '../storage/keys.js';
 import { serveApply } from './apply.js';
@@ -218,7 +218,7 @@ async function admitDelete({ resource, info, tools }: ResourceExchange, name: st
   const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
   const stored = await store.storage.get(key);
   if (stored === undefined) return;
-  const current = present(definition, stored);
+  const current = await presentReady(definition, stored);
   const place = { definition, operation: 'DELETE', subresource: '', namespace, name, current } as const;
   await tools.admission?.validate(place);
 }

@@ -1,22 +1,25 @@
 import { apiVersionOf, type Status, StatusError } from '@castellan/machinery';
 import type { Cancel, World } from '@castellan/world';
-import { type CacheEntry, type CacheEvent, departed } from '../cache/cache-event.js';
+import type { CacheEntry, CacheEvent } from '../cache/cache-event.js';
 import type { ApiObject } from '../json.js';
 import { tableOf } from '../printers/table.js';
 import { parseRevision } from '../registry/read.js';
 import { present, type Resource } from '../registry/resource.js';
 import type { ApiRequest, ResponseWriter } from '../server/http.js';
+import { withRevision } from '../storage/codec.js';
 import { collectionPrefix } from '../storage/keys.js';
 import { assertWatchOptions } from './list-options.js';
 import { renderObject } from './render.js';
 import type { RenderOptions } from './render-options.js';
-import type { Reply } from './reply.js';
+import { type Reply, statusOf } from './reply.js';
 import type { Selection } from './selection.js';
 
 const minTimeoutSeconds = 1800;
 const bookmarkIntervalMs = 60_000;
 /** The last bookmark comes so long before a watch ends by its time limit. */
 const lastBookmarkMs = 2000;
+/** So many events are made ready by one call of a conversion webhook. */
+const eventsAtOnce = 100;
 /** A client that takes nothing for so long is gone or stuck. */
 const stalledMs = 60_000;
 
@@ -79,6 +82,7 @@ class WatchStream {
   private nextEntry = 0;
   private sequence = 0;
   private isWaitingForDrain = false;
+  private isWaitingForViews = false;
   private isClosed = false;
   private hasSentColumns = false;
   private endsInitialWithBookmark = false;
@@ -132,7 +136,7 @@ class WatchStream {
 
   /** Writes what there is to write, as long as the client takes it. */
   private pump(): void {
-    if (this.isClosed || this.isWaitingForDrain) return;
+    if (this.isClosed || this.isWaitingForDrain || this.isWaitingForViews) return;
     if (!this.pumpInitial()) return;
     const { window } = this.resource.store.cache;
     while (this.sequence < window.end) {
@@ -140,6 +144,7 @@ class WatchStream {
         this.close();
         return;
       }
+      if (this.waitsFor(this.nextObjects())) return;
       const event = window.at(this.sequence);
       this.sequence += 1;
       const bytes = event === undefined ? undefined : this.encode(event);
@@ -147,10 +152,41 @@ class WatchStream {
     }
   }
 
-  /** False: the client does not keep up. */
+  /** Where views come from a conversion webhook: true while it is asked for those of these objects. */
+  private waitsFor(objects: readonly ApiObject[]): boolean {
+    const ready = this.resource.definition.makeReady?.(objects);
+    if (ready === undefined) return false;
+    this.isWaitingForViews = true;
+    ready.then(
+      () => {
+        this.isWaitingForViews = false;
+        this.pump();
+      },
+      (error: unknown) => {
+        if (!this.isClosed) this.writer.write(encodeEvent('ERROR', statusOf(error)));
+        this.close();
+      },
+    );
+    return true;
+  }
+
+  /** What the next events are about, where that must be made ready; many at once, as each call takes its time. */
+  private nextObjects(): readonly ApiObject[] {
+    if (this.resource.definition.makeReady === undefined) return [];
+    const { window } = this.resource.store.cache;
+    const sequences = Array.from({ length: eventsAtOnce }, (_, index) => this.sequence + index);
+    return sequences
+      .flatMap((sequence) => window.at(sequence) ?? [])
+      .filter(({ key }) => key.startsWith(this.prefix))
+      .flatMap(({ before, after }) => [before ?? [], after ?? []].flat());
+  }
+
+  /** False: the client does not keep up, or a view is waited for. */
   private pumpInitial(): boolean {
     const { definition } = this.resource;
     const { selection } = this.options;
+    const isConverted = definition.makeReady !== undefined && this.nextEntry === 0;
+    if (isConverted && this.waitsFor(this.entries.map(({ object }) => object))) return false;
     while (this.nextEntry < this.entries.length) {
       const entry = this.entries[this.nextEntry];
       this.nextEntry += 1;
@@ -189,8 +225,7 @@ class WatchStream {
     const isSelected = after !== undefined && selection.matches(after);
     const wasSelected = before !== undefined && selection.matches(before);
     if (isSelected) return this.shared(event, wasSelected ? 'MODIFIED' : 'ADDED', after);
-    const left = wasSelected ? departed(event) : undefined;
-    return left === undefined ? undefined : this.shared(event, 'DELETED', present(definition, left));
+    return wasSelected ? this.shared(event, 'DELETED', withRevision(before, event.revision)) : undefined;
   }
 
   /** A Table's first event carries its columns and is this watcher's own; all others are encoded once for everybody. */

@@ -1,5 +1,6 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
+import { postReview } from '../admission/webhook-call.js';
 import { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import { Authorizer } from '../authorization/authorizer.js';
 import { BootstrapRoles } from '../authorization/bootstrap.js';
@@ -62,6 +63,8 @@ export interface ApiServer {
 const serviceAccountIssuer = 'https://kubernetes.default.svc.cluster.local';
 const defaultServiceCidr = '10.96.0.0/16';
 const resumeDelayMs = 1000;
+/** Conversion webhooks answer within 30 s, as upstream; a review holds many objects. */
+const conversionCall = { timeoutSeconds: 30, maxReplyBytes: 64 * 1024 * 1024, understood: (reply: unknown) => reply };
 
 /**
  * A Kubernetes API server over a keyspace. Several may serve the same keyspace. What it needs of its own (system
@@ -97,6 +100,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     world,
     encryption,
     crds,
+    post: (config, review) => postReview({ registry }, config, review, conversionCall),
     settled: (name) => establishment.settled(name),
   });
   await registry.assertReadable();

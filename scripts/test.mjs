@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { run as runTests } from 'node:test';
 import { inspect } from 'node:util';
+import { ensureNewerEtcd } from './newer-etcd.mjs';
 import { builtFileOf, fail, filesOf, packageFolders, packageOf, root } from './repository.mjs';
 import { setup } from './setup.mjs';
 
@@ -28,6 +29,7 @@ if (sources.length === 0) {
 const packages = [...new Set(sources.map(packageOf))];
 const areUnits = patterns.length > 0 && packages.every((folder) => /^(core|plane|operators)\//.test(folder));
 await setup(areUnits ? { packages } : {});
+if (packages.includes('plane/keyspace')) await ensureNewerEtcd();
 
 const unbuilt = sources.filter((source) => !existsSync(join(root, builtFileOf(source))));
 if (unbuilt.length > 0) fail(`${unbuilt.join(', ')}: not compiled.\nNext: npm run build`);

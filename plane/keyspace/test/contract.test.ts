@@ -10,7 +10,7 @@ import {
   prefixRange,
 } from '../src/index.js';
 import { collectWatch } from './collected-watch.js';
-import { etcdMissing } from './etcd-process.js';
+import { etcdPrograms } from './etcd-process.js';
 import { modelProperty } from './model-property.js';
 import { type OpenedKeyspace, type OpenKeyspace, openEmbedded, openEtcd, openMemory } from './opened-keyspace.js';
 
@@ -19,7 +19,9 @@ const everything = prefixRange('');
 keyspaceContract('the memory keyspace', openMemory);
 keyspaceContract('the embedded keyspace', openEmbedded);
 // A real etcd is slower to start, and its time passes as ours does.
-keyspaceContract('the keyspace over etcd', openEtcd, { modelRuns: 4, leaseSeconds: 4, skip: etcdMissing });
+for (const { name, path, missing } of etcdPrograms) {
+  keyspaceContract(`the keyspace over ${name}`, openEtcd(path), { modelRuns: 4, leaseSeconds: 4, skip: missing });
+}
 
 interface ContractOptions {
   readonly modelRuns?: number;

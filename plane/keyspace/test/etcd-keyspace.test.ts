@@ -123,7 +123,7 @@ describe('keyspaces over one etcd', { skip: etcdMissing }, () => {
 });
 
 test('an etcd with TLS is used with its authority, and not without', { skip: etcdMissing }, async () => {
-  const etcd = await EtcdProcess.start({ withTls: true });
+  const etcd = await EtcdProcess.start({ tls: 'auto' });
   try {
     const endpoints = [etcd.endpoint];
     const keyspace = await openEtcdKeyspace({ endpoints, world, tls: { ca: await etcd.certificate() } });

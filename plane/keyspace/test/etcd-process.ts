@@ -1,13 +1,34 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { realWorld, waitFor } from '@castellan/world';
 
 /** For `skip` of a test: why it cannot run, when no etcd is on PATH. */
 export const etcdMissing: string | false =
   spawnSync('etcd', ['--version']).status === 0 ? false : 'etcd is not on PATH (Debian: apt-get install etcd-server)';
+
+/** A program that is an etcd, and for `skip` of a test why it cannot run here. */
+export interface EtcdProgram {
+  readonly name: string;
+  readonly path: string;
+  readonly missing: string | false;
+}
+
+const newerPath = fileURLToPath(new URL('../../../../node_modules/.cache/castellan/etcd-3.5/etcd', import.meta.url));
+
+/** The etcd that is installed, 3.4 or later, and the one that `npm test` fetches (scripts/newer-etcd.mjs). */
+export const etcdPrograms: readonly EtcdProgram[] = [
+  { name: 'the installed etcd', path: 'etcd', missing: etcdMissing },
+  {
+    name: 'etcd 3.5',
+    path: newerPath,
+    missing: existsSync(newerPath) ? false : 'no etcd 3.5 was fetched: node scripts/newer-etcd.mjs',
+  },
+];
 
 /** A cluster of real etcds on loopback. */
 export async function startEtcdCluster(size: number): Promise<readonly EtcdProcess[]> {
@@ -29,24 +50,35 @@ interface EtcdOptions {
   readonly index: number;
   /** NAME=URL */
   readonly peers: readonly string[];
-  readonly withTls?: boolean;
+  readonly program?: string;
+  /** With a certificate that etcd makes itself, or with the server's own and one asked of its clients. */
+  readonly tls?: 'auto' | ServerTls;
+}
+
+/** Paths of PEM files. Clients must show a certificate that `caFile` has signed. */
+export interface ServerTls {
+  readonly caFile: string;
+  readonly certificateFile: string;
+  readonly keyFile: string;
 }
 
 /** One real etcd on loopback, in a directory of its own, that can be killed and started again with its data. */
 export class EtcdProcess {
   readonly endpoint: string;
   readonly #directory: string;
+  readonly #program: string;
   readonly #arguments: readonly string[];
   #child: ChildProcess | undefined;
   #output = '';
 
-  constructor(directory: string, { clientPort, index, peers, withTls = false }: EtcdOptions) {
+  constructor(directory: string, { clientPort, index, peers, program = 'etcd', tls }: EtcdOptions) {
+    this.#program = program;
     this.endpoint = `127.0.0.1:${clientPort}`;
     this.#directory = directory;
-    const clientUrl = `${withTls ? 'https' : 'http'}://${this.endpoint}`;
+    const clientUrl = `${tls === undefined ? 'http' : 'https'}://${this.endpoint}`;
     const [name = '', peerUrl = ''] = peers[index]?.split('=') ?? [];
     this.#arguments = [
-      ...(withTls ? ['--auto-tls'] : []),
+      ...tlsArguments(tls),
       ...['--name', name, '--data-dir', join(directory, 'data'), '--logger', 'zap', '--log-level', 'error'],
       ...['--listen-client-urls', clientUrl, '--advertise-client-urls', clientUrl],
       ...['--listen-peer-urls', peerUrl, '--initial-advertise-peer-urls', peerUrl],
@@ -55,17 +87,17 @@ export class EtcdProcess {
   }
 
   /** With TLS, etcd makes itself a certificate: `certificate()`. */
-  static async start({ withTls = false } = {}): Promise<EtcdProcess> {
+  static async start(options: Pick<EtcdOptions, 'program' | 'tls'> = {}): Promise<EtcdProcess> {
     const directory = await mkdtemp(join(tmpdir(), 'castellan-etcd-'));
     const [clientPort, peerPort] = await freePorts(2);
     const peers = [`one=http://127.0.0.1:${peerPort}`];
-    const etcd = new EtcdProcess(directory, { clientPort, index: 0, peers, withTls });
+    const etcd = new EtcdProcess(directory, { clientPort, index: 0, peers, ...options });
     await etcd.start();
     return etcd;
   }
 
   async start(): Promise<void> {
-    const child = spawn('etcd', this.#arguments, {
+    const child = spawn(this.#program, this.#arguments, {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { PATH: process.env.PATH },
     });
@@ -116,6 +148,15 @@ export class EtcdProcess {
     await this.kill();
     await rm(this.#directory, { recursive: true, force: true });
   }
+}
+
+function tlsArguments(tls: EtcdOptions['tls']): readonly string[] {
+  if (tls === undefined) return [];
+  if (tls === 'auto') return ['--auto-tls'];
+  return [
+    ...['--cert-file', tls.certificateFile, '--key-file', tls.keyFile],
+    ...['--client-cert-auth', '--trusted-ca-file', tls.caFile],
+  ];
 }
 
 /** Ports that nobody listens on now. */

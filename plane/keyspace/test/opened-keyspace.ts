@@ -41,24 +41,26 @@ export const openEmbedded: OpenKeyspace = async () => {
 };
 
 /** Over an etcd of its own. */
-export const openEtcd: OpenKeyspace = async () => {
-  const world = realWorld();
-  const etcd = await EtcdProcess.start();
-  const open = () => openEtcdKeyspace({ endpoints: [etcd.endpoint], world });
-  try {
-    let keyspace = await open();
-    return {
-      keyspace,
-      pass: (ms) => world.clock.sleep(ms),
-      reopen: async () => {
-        await keyspace.close();
-        keyspace = await open();
-        return keyspace;
-      },
-      dispose: () => etcd.remove(),
-    };
-  } catch (error) {
-    await etcd.remove();
-    throw error;
-  }
-};
+export const openEtcd =
+  (program: string): OpenKeyspace =>
+  async () => {
+    const world = realWorld();
+    const etcd = await EtcdProcess.start({ program });
+    const open = () => openEtcdKeyspace({ endpoints: [etcd.endpoint], world });
+    try {
+      let keyspace = await open();
+      return {
+        keyspace,
+        pass: (ms) => world.clock.sleep(ms),
+        reopen: async () => {
+          await keyspace.close();
+          keyspace = await open();
+          return keyspace;
+        },
+        dispose: () => etcd.remove(),
+      };
+    } catch (error) {
+      await etcd.remove();
+      throw error;
+    }
+  };

@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import { openRootlessPort, type Plane, startPlane } from '@castellan/embedded';
 import { waitFor } from '@castellan/world';
 import type { Context } from '../context.js';
@@ -11,6 +12,12 @@ import { sayTroubleOnce } from './say-trouble.js';
 import type { UpOptions } from './up-options.js';
 
 const startDeadlineMs = 30_000;
+
+/**
+ * How much the heap may grow before it is collected. V8's own choice, which is up to four times, holds 350 MB after 65,000
+ * creates of which 250 MB are needed; this costs about a twentieth of the CPU.
+ */
+const heapGrowth = '--heap-growing-percent=60';
 
 /** A plane in this process. */
 export interface ServedPlane {
@@ -28,6 +35,7 @@ export async function servePlane(
   onPhase: (name: string, ms: number) => void,
 ): Promise<ServedPlane> {
   const { dataDirectory, reporter, world } = context;
+  setFlagsFromString(heapGrowth);
   const files = filesIn(dataDirectory);
   ensureDirectory(dataDirectory);
   const log = openPlaneLog({ path: files.log, world, onTrouble: sayTroubleOnce((line) => reporter.warn(line)) });

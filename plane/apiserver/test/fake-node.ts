@@ -1,0 +1,82 @@
+import { connect, createServer, type Server } from 'node:net';
+import { type Duplex, PassThrough } from 'node:stream';
+import { StatusError } from '@castellan/machinery';
+import type { NodeStreams } from '../src/index.js';
+
+type ExecRequest = Parameters<NodeStreams['execute']>[0];
+
+/** A node whose one container runs the commands of these tests, and whose port 7 says everything twice. */
+export interface FakeNode extends NodeStreams {
+  readonly asked: ExecRequest[];
+  readonly sizes: string[];
+  /** Resolves when a command that still ran was killed for want of its client. */
+  readonly killed: Promise<void>;
+  close(): Promise<void>;
+}
+
+export async function fakeNode(): Promise<FakeNode> {
+  const asked: ExecRequest[] = [];
+  const sizes: string[] = [];
+  let kill: () => void = () => undefined;
+  const killed = new Promise<void>((resolve) => {
+    kill = resolve;
+  });
+  const doubler: Server = createServer({ allowHalfOpen: true }, (socket) => {
+    socket.on('data', (chunk) => socket.write(Buffer.concat([chunk, chunk])));
+    socket.on('end', () => socket.end('bye'));
+    socket.on('error', () => undefined);
+  });
+  const port = await new Promise<number>((resolve) => {
+    doubler.listen(0, '127.0.0.1', () => {
+      const address = doubler.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
+  const start = (request: ExecRequest, signal: AbortSignal) => {
+    asked.push(request);
+    if (request.container !== 'main') throw StatusError.of('InternalError', 'container not found ("other")');
+    const [stdin, stdout, stderr] = [new PassThrough(), new PassThrough(), new PassThrough()];
+    const [name, code = '0'] = request.command;
+    if (name === 'say') {
+      stdout.end('out');
+      stderr.end('err');
+    } else {
+      // `cat` and `wait`: until their input ends.
+      stdin.pipe(stdout);
+      stderr.end();
+    }
+    const exitCode = new Promise<number>((resolve) => {
+      let hasEnded = false;
+      stdout.once('end', () => {
+        hasEnded = true;
+        resolve(Number(code));
+      });
+      signal.addEventListener('abort', () => {
+        if (name === 'wait' && !hasEnded) kill();
+        resolve(137);
+      });
+    });
+    return {
+      ...(request.stdin ? { stdin } : {}),
+      stdout,
+      ...(request.tty ? {} : { stderr }),
+      resize: ({ columns, rows }: { columns: number; rows: number }) => void sizes.push(`${columns}x${rows}`),
+      exitCode,
+    };
+  };
+  return {
+    asked,
+    sizes,
+    killed,
+    async *logs() {
+      yield Buffer.from('a log\n');
+    },
+    execute: async (request, signal) => start(request, signal),
+    attach: async (request, signal) => start({ ...request, command: ['say'] }, signal),
+    async connect(request): Promise<Duplex> {
+      if (request.port !== 7) throw new Error(`dial tcp 127.0.0.1:${request.port}: connect: connection refused`);
+      return connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    },
+    close: () => new Promise((resolve) => doubler.close(() => resolve())),
+  };
+}

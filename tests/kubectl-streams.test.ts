@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pods } from '@castellan/machinery';
+import { waitFor } from '@castellan/world';
+import { kubectlPrograms } from './kubectl-programs.js';
+import { type Finished, PlaneProcess, run, world } from './plane-process.js';
+
+/** 1.28 speaks SPDY alone; 1.30 WebSocket for commands and SPDY for ports; the newest WebSocket for both. */
+const found = await kubectlPrograms();
+const newest = [...found.keys()].sort((left, right) => Number(right) - Number(left))[0];
+const versions = [...new Set(['28', '30', newest ?? ''])].filter((version) => found.has(version));
+const skip = versions.length === 0 ? 'no kubectl of 1.28 or later is on this machine' : false;
+const skipPorts = skip || (existsSync('/usr/bin/busybox') ? false : 'busybox, the web server here, is not installed');
+const bytes = randomBytes(5_000_000);
+let plane: PlaneProcess;
+
+/** Answers each line, and listens on the loopback of the pod alone. */
+const script = `
+mkdir /tmp/www && head -c 5000000 /dev/zero >/tmp/www/zeros
+busybox httpd -p 127.0.0.1:8080 -h /tmp/www
+while read -r line; do echo "heard $line"; done
+`;
+
+before(async () => {
+  if (skip !== false) return;
+  plane = await PlaneProcess.create();
+  await plane.up(['--operators', 'none']);
+  const client = await plane.client();
+  await client.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'talker', namespace: 'default' },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      containers: [
+        {
+          name: 'main',
+          image: 'busybox:1.36',
+          stdin: true,
+          command: ['/bin/sh', '-c', script],
+          env: [{ name: 'COLOUR', value: 'blue' }],
+          workingDir: '/var/tmp',
+        },
+      ],
+    },
+  });
+  const isReady = async () => {
+    const pod = await client.find(pods, { namespace: 'default', name: 'talker' });
+    return pod?.status?.containerStatuses?.[0]?.ready === true;
+  };
+  await waitFor(world, isReady, { what: 'the pod to be ready', deadlineMs: 20_000 });
+});
+after(async () => {
+  if (skip === false) await plane.remove();
+});
+
+function kubectl(version: string, args: readonly string[], input?: string): Promise<Finished> {
+  return plane.kubectl(args, { program: found.get(version) ?? '', ...(input === undefined ? {} : { input }) });
+}
+
+/** Runs a command line in a terminal of its own, of 97 × 31 characters. */
+function inTerminal(version: string, args: readonly string[]): Promise<Finished> {
+  const words = [found.get(version) ?? '', '--kubeconfig', plane.kubeconfig, ...args].map((word) => `'${word}'`);
+  const line = `stty cols 97 rows 31; ${words.join(' ')}`;
+  return run('script', ['--quiet', '--return', '--command', line, '/dev/null'], { deadlineMs: 20_000 });
+}
+
+test('kubectl exec runs a command as the container would, with both outputs and its exit code', { skip }, async () => {
+  for (const version of versions) {
+    const command = 'echo "$COLOUR $(pwd) $(hostname)"; echo oops >&2; exit 3';
+    const ended = await kubectl(version, ['exec', 'talker', '--', 'sh', '-c', command]);
+    assert.equal(ended.stdout, 'blue /var/tmp talker\n', version);
+    assert.equal(ended.stderr, 'oops\ncommand terminated with exit code 3\n', version);
+    assert.equal(ended.code, 3, version);
+  }
+});
+
+test('kubectl exec -i gives a command its input, to the end of it', { skip }, async () => {
+  for (const version of versions) {
+    const input = 'line\n'.repeat(1_000_000);
+    const ended = await kubectl(version, ['exec', '-i', 'talker', '--', 'sha1sum'], input);
+    assert.equal(ended.stdout.split(' ')[0], createHash('sha1').update(input).digest('hex'), version);
+    assert.equal(ended.code, 0, version);
+  }
+});
+
+test('kubectl exec -it gives a command a terminal of the size of its own', { skip }, async () => {
+  for (const version of versions) {
+    const command = 'tty; until [ "$(stty size)" = "31 97" ]; do sleep 0.05; done; echo sized; exit 4';
+    const ended = await inTerminal(version, ['exec', '-it', 'talker', '--', 'sh', '-c', command.replaceAll("'", '')]);
+    assert.match(ended.stdout, /\/dev\/pts\/\d+\r\nsized\r\n/, version);
+    assert.equal(ended.code, 4, version);
+  }
+});
+
+test('kubectl cp takes 5 MB into a container and back', { skip }, async () => {
+  const original = join(plane.directory, 'original');
+  await writeFile(original, bytes);
+  for (const version of versions) {
+    const back = join(plane.directory, `back-${version}`);
+    assert.equal((await kubectl(version, ['cp', original, `talker:/var/tmp/copy-${version}`])).code, 0, version);
+    assert.equal((await kubectl(version, ['cp', `talker:/var/tmp/copy-${version}`, back])).code, 0, version);
+    assert.ok(bytes.equals(await readFile(back)), version);
+  }
+});
+
+test("kubectl attach -i speaks with the container's own program, and what it says is logged", { skip }, async () => {
+  for (const version of versions) {
+    const client = start(version, ['attach', '-i', 'talker']);
+    client.stdin?.write(`hello ${version}\n`);
+    await saying(client, `heard hello ${version}\n`);
+    client.kill();
+    assert.match((await kubectl(version, ['logs', 'talker'])).stdout, new RegExp(`heard hello ${version}\n$`));
+  }
+});
+
+test("kubectl port-forward reaches a program on the pod's loopback, many times at once", {
+  skip: skipPorts,
+}, async () => {
+  for (const version of versions) {
+    const client = start(version, ['port-forward', 'talker', ':8080']);
+    const [, port] = await saying(client, /Forwarding from 127\.0\.0\.1:(\d+) -> 8080/);
+    const bodies = Array.from({ length: 8 }, async () => {
+      const reply = await fetch(`http://127.0.0.1:${port}/zeros`);
+      return (await reply.arrayBuffer()).byteLength;
+    });
+    assert.deepEqual(await Promise.all(bodies), Array(8).fill(5_000_000), version);
+    client.kill();
+  }
+});
+
+test("what cannot be run or reached is said in kubectl's usual words", { skip }, async () => {
+  for (const version of versions) {
+    const none = await kubectl(version, ['exec', 'nobody', '--', 'true']);
+    assert.match(none.stderr, /Error from server \(NotFound\): pods "nobody" not found/, version);
+    const other = await kubectl(version, ['exec', 'talker', '-c', 'other', '--', 'true']);
+    assert.match(other.stderr, /container other is not valid for pod talker/, version);
+  }
+});
+
+function start(version: string, args: readonly string[]): ChildProcess {
+  return spawn(found.get(version) ?? '', ['--kubeconfig', plane.kubeconfig, ...args], { stdio: 'pipe' });
+}
+
+/** Waits until a program has written this. */
+async function saying(child: ChildProcess, wanted: string | RegExp): Promise<RegExpExecArray | readonly string[]> {
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const find = () =>
+    typeof wanted === 'string' ? output.includes(wanted) && [wanted] : (wanted.exec(output) ?? undefined);
+  return await waitFor(world, find, { what: () => `${wanted} in ${JSON.stringify(output)}`, deadlineMs: 15_000 });
+}

@@ -132,6 +132,7 @@ export {
 export { canonicalJson, goJsonInOrder } from './value/canonical-json.js';
 export { deepEqual } from './value/deep-equal.js';
 export { deepFreeze } from './value/deep-freeze.js';
+export { exactJson, numberOf, parseExactJson } from './value/exact-json.js';
 export { humanDuration } from './value/human-duration.js';
 export {
   addQuantities,

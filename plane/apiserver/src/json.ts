@@ -33,8 +33,9 @@ export function text(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
+/** Of an integer beyond 2^53 (a `bigint`) the next number: near enough for all limits. */
 export function count(value: unknown): number | undefined {
-  return typeof value === 'number' ? value : undefined;
+  return typeof value === 'bigint' ? Number(value) : typeof value === 'number' ? value : undefined;
 }
 
 /** The value at a path of fields; undefined where one is missing. Own fields only, so that `__proto__` is harmless. */

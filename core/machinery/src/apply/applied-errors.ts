@@ -1,4 +1,5 @@
 import { kindOf } from '../schema/value-kind.js';
+import { exactJson } from '../value/exact-json.js';
 import { isList, isRecord, ownValue } from '../value/record.js';
 import type { FieldTypes } from './field-types.js';
 import { fieldElement, formatPath, itemIdentity } from './path-element.js';
@@ -39,7 +40,7 @@ function typeMismatch(value: unknown, wanted: string): string | undefined {
 function goLiteral(value: unknown): string {
   return typeof value === 'string'
     ? JSON.stringify(value)
-    : String(typeof value === 'object' ? JSON.stringify(value) : value);
+    : String(typeof value === 'object' ? exactJson(value) : value);
 }
 
 function listErrors(list: readonly unknown[], types: FieldTypes, path: readonly string[]): readonly string[] {

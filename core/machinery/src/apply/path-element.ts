@@ -1,4 +1,5 @@
 import { canonicalJson } from '../value/canonical-json.js';
+import { parseExactJson } from '../value/exact-json.js';
 import { isRecord, ownValue } from '../value/record.js';
 import type { FieldTypes } from './field-types.js';
 
@@ -32,7 +33,7 @@ function formatElement(element: string): string {
   const rest = element.slice(2);
   switch (element.slice(0, 2)) {
     case 'k:': {
-      const keys: unknown = JSON.parse(rest);
+      const keys = parseExactJson(rest);
       const parts = isRecord(keys) ? Object.entries(keys).map(([key, value]) => `${key}=${canonicalJson(value)}`) : [];
       return `[${parts.join(',')}]`;
     }

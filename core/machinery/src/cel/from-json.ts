@@ -28,10 +28,11 @@ export function celValueOf(value: unknown, type: SchemaType): CelValue {
 function scalarOf(value: unknown, name: ScalarName): CelValue {
   switch (name) {
     case 'int':
+      if (typeof value === 'bigint') return value;
       if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
       break;
     case 'double':
-      if (typeof value === 'number') return value;
+      if (typeof value === 'number' || typeof value === 'bigint') return Number(value);
       break;
     case 'bool':
       if (typeof value === 'boolean') return value;
@@ -60,7 +61,7 @@ function textOf(text: string, name: ScalarName): CelValue {
 /** JSON without a schema: whole numbers are int. */
 export function untyped(value: unknown): CelValue {
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
-  if (typeof value === 'string' || typeof value === 'boolean') return value;
+  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'bigint') return value;
   if (isList(value)) return value.map(untyped);
   return isRecord(value) ? new JsonMap(value, { kind: 'scalar', name: 'dyn' }) : null;
 }

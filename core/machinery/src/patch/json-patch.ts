@@ -1,5 +1,6 @@
 import { StatusError } from '../status-error.js';
 import { deepEqual } from '../value/deep-equal.js';
+import { exactJson } from '../value/exact-json.js';
 import { isList, isRecord, ownValue, withChanges } from '../value/record.js';
 import { parsePointer } from './json-pointer.js';
 
@@ -46,7 +47,7 @@ export function applyJsonPatch(document: unknown, operations: unknown): unknown 
       }
       case 'copy': {
         const original = read(result, from, op);
-        copied += JSON.stringify(original).length;
+        copied += exactJson(original).length;
         if (copied > mostCopied)
           throw unprocessable(`'${path.text}': the copies of this patch come to more than ${mostCopied} bytes`);
         result = add(result, path, original);

@@ -7,7 +7,7 @@ import { type Check, fieldOf } from './check.js';
 import { combinatorChecks } from './combinators.js';
 import type { JsonSchema } from './json-schema.js';
 import { objectChecks } from './object-checks.js';
-import { numberChecks, stringChecks } from './scalar-checks.js';
+import { type Numeric, numberChecks, stringChecks } from './scalar-checks.js';
 import { kindOf, type ValueKind } from './value-kind.js';
 
 /**
@@ -92,8 +92,8 @@ function only<T>(isOfKind: (value: unknown) => value is T, check: Check<T>): Che
   };
 }
 
-function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
+function isNumber(value: unknown): value is Numeric {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 function isString(value: unknown): value is string {

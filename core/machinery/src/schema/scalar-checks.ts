@@ -67,17 +67,20 @@ function countCharacters(text: string): number {
   return count;
 }
 
+/** A `bigint` is an integer of 64 bits that a number cannot hold: see value/exact-json.ts. */
+export type Numeric = number | bigint;
+
 interface NumberRule {
-  readonly holds: (number: number) => boolean;
+  readonly holds: (number: Numeric) => boolean;
   readonly words: string;
 }
 
-export function numberChecks(schema: JsonSchema): Check<number>[] {
+export function numberChecks(schema: JsonSchema): Check<Numeric>[] {
   const { maximum, minimum, multipleOf, exclusiveMaximum, exclusiveMinimum } = schema;
   const rules: NumberRule[] = [];
   if (multipleOf !== undefined) {
     rules.push({
-      holds: (number) => Number.isInteger(number / multipleOf),
+      holds: (number) => Number.isInteger(Number(number) / multipleOf),
       words: `should be a multiple of ${multipleOf}`,
     });
   }
@@ -96,7 +99,7 @@ export function numberChecks(schema: JsonSchema): Check<number>[] {
     );
   }
   const checks = rules.map(
-    ({ holds, words }): Check<number> => ({
+    ({ holds, words }): Check<Numeric> => ({
       holds,
       explain: (number, at) => {
         if (!holds(number)) at.report(fieldError.invalid(fieldOf(at), number, `${at.path} in body ${words}`));
@@ -108,7 +111,7 @@ export function numberChecks(schema: JsonSchema): Check<number>[] {
 }
 
 /** The widths of integer formats. Upstream names no field for these errors. */
-function rangeCheck({ type, format }: JsonSchema): Check<number> | undefined {
+function rangeCheck({ type, format }: JsonSchema): Check<Numeric> | undefined {
   const bits = format === 'int32' ? 31 : format === 'int64' ? 63 : undefined;
   if (bits === undefined || type !== 'integer') return undefined;
   const limit = 2 ** bits;

@@ -7,6 +7,8 @@ export function kindOf(value: unknown): ValueKind {
       return 'string';
     case 'number':
       return Number.isInteger(value) ? 'integer' : 'number';
+    case 'bigint':
+      return 'integer';
     case 'boolean':
       return 'boolean';
     default:

@@ -1,9 +1,10 @@
+import { exactJson } from './exact-json.js';
 import { isRecord } from './record.js';
 
 /** JSON with sorted keys: equal values give equal texts. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (!isRecord(value)) return JSON.stringify(value) ?? 'null';
+  if (!isRecord(value)) return exactJson(value) ?? 'null';
   const members = Object.keys(value)
     .filter((key) => value[key] !== undefined)
     .sort()
@@ -18,7 +19,7 @@ export function goJson(value: unknown): string {
 
 /** The same with fields in the order that they have: as Go writes structures. */
 export function goJsonInOrder(value: unknown): string {
-  return escapedForHtml(JSON.stringify(value) ?? 'null');
+  return escapedForHtml(exactJson(value) ?? 'null');
 }
 
 function escapedForHtml(json: string): string {

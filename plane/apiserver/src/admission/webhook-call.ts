@@ -1,5 +1,5 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
-import { isIpAddress } from '@castellan/machinery';
+import { exactJson, isIpAddress, parseExactJson } from '@castellan/machinery';
 import { at, count, type JsonRecord, record, records, text } from '../json.js';
 import type { Server } from '../request/server.js';
 import { storageKey } from '../storage/keys.js';
@@ -56,7 +56,7 @@ export async function postReview<T>(
   shown.searchParams.set('timeout', `${options.timeoutSeconds}s`);
   try {
     const target = await targetOf(server, config, shown);
-    const reply: unknown = JSON.parse(await post(target, text(config.caBundle), JSON.stringify(review), options));
+    const reply: unknown = parseExactJson(await post(target, text(config.caBundle), exactJson(review), options));
     return options.understood(reply);
   } catch (error) {
     throw new WebhookCallError(`Post "${shown.href}": ${problemOf(error, shown)}`, { cause: error });

@@ -1,4 +1,4 @@
-import { applyJsonPatch, StatusError } from '@castellan/machinery';
+import { applyJsonPatch, parseExactJson, StatusError } from '@castellan/machinery';
 import {
   type ApiObject,
   asApiObject,
@@ -91,7 +91,7 @@ function patched(webhook: JsonRecord, object: ApiObject, response: JsonRecord, w
   if (response.patchType !== 'JSONPatch') {
     throw StatusError.of('InternalError', `Internal error occurred: webhook ${name} gave a patch that is no JSONPatch`);
   }
-  const result = applyJsonPatch(object, JSON.parse(Buffer.from(patch, 'base64').toString('utf8')));
+  const result = applyJsonPatch(object, parseExactJson(Buffer.from(patch, 'base64').toString('utf8')));
   if (!isRecord(result)) {
     throw StatusError.of('InternalError', `Internal error occurred: the patch of webhook ${name} leaves no object`);
   }

@@ -1,3 +1,4 @@
+import { numberOf, parseExactJson } from '@castellan/machinery';
 import { isRecord, type JsonRecord } from '../json.js';
 import { ProtobufError, type WireField, wireFields } from './wire.js';
 
@@ -65,20 +66,20 @@ function jsonAt(bytes: Uint8Array, number: number): unknown {
   const text = textAt(bytes, number);
   if (text === '') return undefined;
   try {
-    const value: unknown = JSON.parse(text);
-    return value;
+    return parseExactJson(text);
   } catch (error) {
     throw new ProtobufError(`raw JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
 }
 
-export function integerOf(value: bigint): number {
-  return Number(BigInt.asIntN(64, value));
+/** A signed integer of 64 bits; a `bigint` only where a number cannot hold it. */
+export function integerOf(value: bigint): number | bigint {
+  return numberOf(String(BigInt.asIntN(64, value)));
 }
 
 function integerAt(bytes: Uint8Array, number: number): number | undefined {
   const field = lastOf(bytes, number);
-  return field?.wire === 'varint' ? integerOf(field.value) : undefined;
+  return field?.wire === 'varint' ? Number(integerOf(field.value)) : undefined;
 }
 
 export function textAt(bytes: Uint8Array, number: number): string {

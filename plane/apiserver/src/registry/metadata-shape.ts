@@ -34,8 +34,9 @@ export function assertMetadataShape(kind: string, version: string, metadata: Jso
 function hasShape(value: unknown, shape: Shape): boolean {
   switch (shape) {
     case 'string':
+      return typeof value === 'string';
     case 'number':
-      return typeof value === shape;
+      return typeof value === 'number' || typeof value === 'bigint';
     case 'strings by name':
       return isRecord(value) && Object.values(value).every((item) => typeof item === 'string');
     case 'strings':

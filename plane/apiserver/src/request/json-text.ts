@@ -1,4 +1,4 @@
-import type { StatusError } from '@castellan/machinery';
+import { parseExactJson, type StatusError } from '@castellan/machinery';
 import { badRequest } from '../errors.js';
 
 /** Deeper than any object that makes sense; what walks over objects later may count on it. */
@@ -18,7 +18,7 @@ export function parseJsonText(text: string): JsonText {
   const value: unknown = JSON.parse(text);
   // Most clients write as JSON.stringify does: then nothing of the text is lost in the value.
   if (JSON.stringify(value) === text.trimEnd()) return { value, duplicates: [] };
-  return { value, duplicates: new DuplicateScan(text).run() };
+  return { value: parseExactJson(text), duplicates: new DuplicateScan(text).run() };
 }
 
 const quote = 0x22;

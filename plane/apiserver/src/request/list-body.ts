@@ -1,3 +1,4 @@
+import { exactJson } from '@castellan/machinery';
 import type { ApiObject } from '../json.js';
 import type { ListResult } from '../registry/page.js';
 import { present, type ResourceDefinition } from '../registry/resource.js';
@@ -36,7 +37,7 @@ const end = Buffer.from(']}\n');
 function itemOf(definition: ResourceDefinition, object: ApiObject): Uint8Array {
   const known = encodedItems.get(object);
   if (known !== undefined) return known;
-  const encoded = Buffer.from(JSON.stringify(listItem(definition, object)));
+  const encoded = Buffer.from(exactJson(listItem(definition, object)));
   encodedItems.set(object, encoded);
   return encoded;
 }

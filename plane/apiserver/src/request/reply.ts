@@ -1,5 +1,5 @@
 import { type Duplex, Readable } from 'node:stream';
-import { type Status, StatusError } from '@castellan/machinery';
+import { exactJson, type Status, StatusError } from '@castellan/machinery';
 import type { ResponseWriter } from '../server/http.js';
 import { plainJson, type Representation } from './negotiation.js';
 import { sendChunks } from './send-chunks.js';
@@ -40,7 +40,7 @@ export class Reply {
       this.text(status, yamlText(object), 'application/yaml');
       return;
     }
-    const body = `${JSON.stringify(object)}\n`;
+    const body = `${exactJson(object)}\n`;
     if (!this.takesGzip || body.length <= gzipFromBytes) return this.text(status, body, 'application/json');
     const { gzip } = await import('node:zlib');
     const packed = await new Promise<Uint8Array>((resolve, reject) => {

@@ -1,4 +1,4 @@
-import { apiVersionOf, type Status, StatusError } from '@castellan/machinery';
+import { apiVersionOf, exactJson, type Status, StatusError } from '@castellan/machinery';
 import type { Cancel, World } from '@castellan/world';
 import type { CacheEntry, CacheEvent } from '../cache/cache-event.js';
 import type { ApiObject } from '../json.js';
@@ -291,5 +291,5 @@ class WatchStream {
 }
 
 function encodeEvent(type: string, object: unknown): Uint8Array {
-  return Buffer.from(`${JSON.stringify({ type, object })}\n`, 'utf8');
+  return Buffer.from(`${exactJson({ type, object })}\n`, 'utf8');
 }

@@ -1,3 +1,4 @@
+import { exactJson, numberOf } from '@castellan/machinery';
 import { isScalar, Lexer, LineCounter, parseDocument, visit } from 'yaml';
 import { assertShallow, deepest, tooDeep } from './json-text.js';
 import { aliasProblem, yamlProblem } from './yaml-problem.js';
@@ -33,6 +34,9 @@ function parse(text: string): YamlText {
   if (error !== undefined) throw new YamlSyntaxError(`yaml: ${yamlProblem(error, text)}`);
   const repeated: string[] = [];
   visit(document, {
+    Scalar(_, node) {
+      if (typeof node.value === 'number' && node.source !== undefined) node.value = exactly(node.value, node.source);
+    },
     Map(_, { items }) {
       const keys = new Set<unknown>();
       for (const { key } of items) {
@@ -44,8 +48,13 @@ function parse(text: string): YamlText {
     },
   });
   const value: unknown = document.toJS({ maxAliasCount: 100 });
-  assertShallow(JSON.stringify(value) ?? '');
+  assertShallow(exactJson(value) ?? '');
   return { value, problems: repeated.length === 0 ? [] : [`yaml: unmarshal errors:\n${repeated.join('\n')}`] };
+}
+
+/** A number that has lost digits, as it was written. */
+function exactly(number: number, source: string): number | bigint {
+  return Number.isSafeInteger(number) || !/^-?[1-9][0-9]*$/.test(source) ? number : numberOf(source);
 }
 
 /**

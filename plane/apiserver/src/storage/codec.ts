@@ -1,5 +1,5 @@
 import type { KeyValue, Revision } from '@castellan/keyspace';
-import { deepFreeze } from '@castellan/machinery';
+import { deepFreeze, exactJson, parseExactJson } from '@castellan/machinery';
 import { plainValues, type ValueTransformer } from '../encryption/value-transformer.js';
 import { type ApiObject, asApiObject, record } from '../json.js';
 
@@ -20,12 +20,12 @@ export function objectCodec(values: ValueTransformer = plainValues): ObjectCodec
   return {
     encode(key, object) {
       const { resourceVersion: _, ...metadata } = object.metadata;
-      return values.seal(key, Buffer.from(JSON.stringify({ ...object, metadata }), 'utf8'));
+      return values.seal(key, Buffer.from(exactJson({ ...object, metadata }), 'utf8'));
     },
     decode({ key, value: stored, modRevision }) {
       const { value, isStale } = values.open(key, stored);
       const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8');
-      return { object: withRevision(asApiObject(record(JSON.parse(text))), modRevision), isStale };
+      return { object: withRevision(asApiObject(record(parseExactJson(text))), modRevision), isStale };
     },
   };
 }

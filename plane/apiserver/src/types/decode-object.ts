@@ -97,10 +97,13 @@ class Decoder {
       case 'bool':
         return typeof value === 'boolean' ? value : this.#mismatch(value, field, owner, place);
       case 'int32':
+        return isInteger(value, mostInt32) ? value : this.#mismatch(value, field, owner, place);
       case 'int64':
-        return Number.isInteger(value) ? value : this.#mismatch(value, field, owner, place);
+        return isInteger(value, mostInt64) ? value : this.#mismatch(value, field, owner, place);
       case 'double':
-        return typeof value === 'number' ? value : this.#mismatch(value, field, owner, place);
+        return typeof value === 'number' || typeof value === 'bigint'
+          ? value
+          : this.#mismatch(value, field, owner, place);
       default:
         return this.#object(value, field, owner, place);
     }
@@ -135,6 +138,15 @@ class Decoder {
     this.problem ??= unmarshalProblem(value, field, { owner: owner.name, path: goPath });
     return value;
   }
+}
+
+const mostInt32 = 2 ** 31;
+const mostInt64 = 2 ** 63;
+
+/** Whether a value is an integer in [-limit, limit). */
+function isInteger(value: unknown, limit: number): boolean {
+  const isNumber = Number.isInteger(value) || typeof value === 'bigint';
+  return isNumber && Number(value) >= -limit && (typeof value === 'bigint' ? value : Number(value)) < limit;
 }
 
 const schemaChoices: ReadonlySet<string> = new Set([

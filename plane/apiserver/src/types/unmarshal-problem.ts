@@ -17,8 +17,9 @@ export function unmarshalProblem(
 function jsonType(value: unknown, field: FieldType): string {
   if (Array.isArray(value)) return 'array';
   if (typeof value === 'boolean') return 'bool';
-  const isFraction = typeof value === 'number' && !Number.isInteger(value) && field.type.startsWith('int');
-  return isFraction ? `number ${value}` : typeof value;
+  if (typeof value !== 'number' && typeof value !== 'bigint') return typeof value;
+  // A number that does not fit is named.
+  return field.type.startsWith('int') ? `number ${value}` : 'number';
 }
 
 /** The Go type that was wanted: of the whole field where that is a list or map and the value is neither. */

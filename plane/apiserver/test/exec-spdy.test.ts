@@ -44,7 +44,7 @@ const replies = hex(
     ['00000003', '00000005', '00000007'].map((id) => `8003000200000012${id}000400fbff00000000000000ffff`).join(''),
 );
 
-test('exec over SPDY echoes its input, ends every stream and tells success', async () => {
+test('ST1 exec over SPDY echoes its input, ends every stream and tells success', async () => {
   const connection = await upgrade(api, 'POST', catPath, spdy('v4.channel.k8s.io, v3.channel.k8s.io'));
   assert.equal(connection.status, 101);
   assert.equal(connection.headers.upgrade, 'SPDY/3.1');
@@ -75,7 +75,7 @@ test('frames cut anywhere are read as if they were whole', async () => {
   connection.close();
 });
 
-test('5 MB come through without a window update from the client', async () => {
+test('ST3 5 MB come through without a window update from the client', async () => {
   const connection = await upgrade(api, 'POST', catPath, spdy('v4.channel.k8s.io'));
   connection.write(Buffer.concat(opening));
   await connection.read(replies.length);
@@ -112,7 +112,7 @@ test('a client that speaks none of the versions hears which there are', async ()
   assert.match((await reply.rest()).toString('utf8'), /^unable to upgrade: unable to negotiate protocol/);
 });
 
-test('bytes that are no SPDY/3.1 end the connection', async () => {
+test('ST5 bytes that are no SPDY/3.1 end the connection', async () => {
   const cases: readonly (readonly [what: string, bytes: Buffer])[] = [
     ['SPDY/2', hex('800200010000000a00000001000000000000')],
     ['16 MB in a frame', hex('0000000100ffffff')],

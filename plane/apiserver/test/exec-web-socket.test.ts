@@ -40,7 +40,7 @@ function message(channel: number, payload: string): Buffer {
   return Buffer.concat([Buffer.from([...head, channel]), Buffer.from(payload)]);
 }
 
-test('exec over v5.channel.k8s.io gives both outputs apart, then the exit code, then a close', async () => {
+test('ST1 exec over v5.channel.k8s.io gives both outputs apart, then the exit code, then a close', async () => {
   const connection = await upgrade(
     api,
     'GET',
@@ -120,7 +120,7 @@ test("a terminal has one output and follows the size of the client's", async () 
   connection.close();
 });
 
-test('a client that goes away takes its command with it', async () => {
+test('ST2 a client that goes away takes its command with it', async () => {
   const connection = await upgrade(
     api,
     'GET',
@@ -132,7 +132,7 @@ test('a client that goes away takes its command with it', async () => {
   await node.killed;
 });
 
-test('frames that RFC 6455 does not allow end the connection with the code for it', async () => {
+test('ST5 frames that RFC 6455 does not allow end the connection with the code for it', async () => {
   const cases: readonly (readonly [what: string, bytes: Buffer, code: number])[] = [
     ['not masked', Buffer.from([0x82, 1, 0]), 1002],
     ['reserved bits', clientFrame(0x42, Buffer.from('\0x')), 1002],
@@ -158,7 +158,7 @@ test('frames that RFC 6455 does not allow end the connection with the code for i
   }
 });
 
-test('what cannot be reached is refused in the words of upstream, before the protocol changes', async () => {
+test('ST6 what cannot be reached is refused in the words of upstream, before the protocol changes', async () => {
   const headers = webSocketHeaders('v4.channel.k8s.io');
   const cases: readonly (readonly [path: string, status: number, message: string])[] = [
     [`${pods}/none/exec?command=cat`, 404, 'pods "none" not found'],
@@ -179,7 +179,7 @@ test('what cannot be reached is refused in the words of upstream, before the pro
   unknown.close();
 });
 
-test('a container that does not run is told of by the node before v5, and by the status from v5 on', async () => {
+test('ST6 a container that does not run is told of by the node before v5, and by the status from v5 on', async () => {
   const path = `${pods}/p/exec?command=cat&container=other`;
   const v4 = await upgrade(api, 'GET', path, webSocketHeaders('v4.channel.k8s.io'));
   assert.equal(v4.status, 500);
@@ -193,7 +193,7 @@ test('a container that does not run is told of by the node before v5, and by the
   v5.close();
 });
 
-test('who may only read pods/exec opens no WebSocket: the right to create it is asked for as well', async () => {
+test('ST4 who may only read pods/exec opens no WebSocket: the right to create it is asked for as well', async () => {
   const rules = [{ apiGroups: [''], resources: ['pods/exec'], verbs: ['get'] }];
   const rbac = '/apis/rbac.authorization.k8s.io/v1';
   await api.send('POST', `${rbac}/clusterroles`, { metadata: { name: 'exec-reader' }, rules });

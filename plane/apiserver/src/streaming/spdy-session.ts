@@ -17,6 +17,8 @@ const resetStatus = { protocolError: 1, refused: 3, cancel: 5 } as const;
 const streamLimit = 2_000;
 /** The client ends the connection once it has read everything; one that does not is not waited for. */
 const endDeadlineMs = 10_000;
+/** A client that still writes input when the command is over complains when it can no more. */
+const lingerMs = 500;
 /** What a stream holds that nobody takes yet. Beyond it the whole connection waits, other streams too. */
 const streamBufferBytes = 256 * 1024;
 
@@ -48,8 +50,13 @@ export class SpdySession {
     void this.#run();
   }
 
-  /** What was written reaches the client, which then ends the connection. */
+  /** What was written reaches the client, which then ends the connection; where it does not, we do, after a moment. */
   end(): void {
+    const cancel = this.#world.clock.after(lingerMs, () => this.#end());
+    this.#transport.once('close', cancel);
+  }
+
+  #end(): void {
     if (this.#isEnding || this.#transport.destroyed) return;
     this.#isEnding = true;
     this.#transport.write(goAwayFrame(this.#lastStreamId));

@@ -1,8 +1,88 @@
-import { type FieldError, fieldError, isIpAddress } from '@castellan/machinery';
+import { dns1123LabelErrors, type FieldError, fieldError, isIpAddress } from '@castellan/machinery';
 import { text } from '../json.js';
+
+const maxPort = 65_535;
+const maxInt32 = 2_147_483_647;
+const maxMode = 0o777;
+
+/** A text that must be there. */
+export function requiredText(value: unknown, path: string): readonly FieldError[] {
+  return (text(value) ?? '') === '' ? [fieldError.required(path)] : [];
+}
+
+/** One of a closed set of words; none of them is a word that must be there. */
+export function oneOf(value: unknown, words: readonly string[], path: string): readonly FieldError[] {
+  const word = text(value) ?? '';
+  if (word === '') return [fieldError.required(path)];
+  return words.includes(word) ? [] : [fieldError.notSupported(path, word, words)];
+}
+
+/** One of a closed set of words, where nothing counts as a word too. */
+export function oneOfOrUnset(value: unknown, words: readonly string[], path: string): readonly FieldError[] {
+  return value === undefined || words.includes(text(value) ?? '') ? [] : [fieldError.notSupported(path, value, words)];
+}
+
+export function labelNameErrors(value: unknown, path: string): readonly FieldError[] {
+  const name = text(value) ?? '';
+  return dns1123LabelErrors(name).map((problem) => fieldError.invalid(path, name, problem));
+}
 
 export function badIpAddress(value: unknown, path: string): readonly FieldError[] {
   const address = text(value) ?? '';
   if (isIpAddress(address)) return [];
   return [fieldError.invalid(path, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
+}
+
+export function inRange(
+  value: unknown,
+  path: string,
+  { from, to }: { readonly from: number; readonly to: number },
+): readonly FieldError[] {
+  if (typeof value !== 'number' || (value >= from && value <= to)) return [];
+  return [fieldError.invalid(path, value, `must be between ${from} and ${to}, inclusive`)];
+}
+
+export function portNumberErrors(value: unknown, path: string): readonly FieldError[] {
+  return inRange(value, path, { from: 1, to: maxPort });
+}
+
+/** The number of a user or a group. */
+export function identityErrors(value: unknown, path: string): readonly FieldError[] {
+  return inRange(value, path, { from: 0, to: maxInt32 });
+}
+
+export function notNegative(value: unknown, path: string): readonly FieldError[] {
+  return typeof value === 'number' && value < 0
+    ? [fieldError.invalid(path, value, 'must be greater than or equal to 0')]
+    : [];
+}
+
+/** The permissions of a file. */
+export function modeErrors(value: unknown, path: string): readonly FieldError[] {
+  if (typeof value !== 'number' || (value >= 0 && value <= maxMode)) return [];
+  return [fieldError.invalid(path, value, 'must be a number between 0 and 0777 (octal), both inclusive')];
+}
+
+/** A path that stays below where it begins. */
+export function localPathErrors(value: unknown, path: string): readonly FieldError[] {
+  const local = text(value) ?? '';
+  return [
+    ...(local.startsWith('/') ? [fieldError.invalid(path, local, 'must be a relative path')] : []),
+    ...noBackstepErrors(local, path),
+  ];
+}
+
+export function noBackstepErrors(value: unknown, path: string): readonly FieldError[] {
+  const walked = text(value) ?? '';
+  return walked.split('/').includes('..') ? [fieldError.invalid(path, walked, "must not contain '..'")] : [];
+}
+
+/** A path of a file in a volume whose own files begin with two dots. */
+export function volumeFileErrors(value: unknown, path: string): readonly FieldError[] {
+  const file = text(value) ?? '';
+  const isReserved = file.startsWith('..') && !file.startsWith('../');
+  return [
+    ...localPathErrors(file, path),
+    ...(isReserved ? [fieldError.invalid(path, file, "must not start with '..'")] : []),
+  ];
 }

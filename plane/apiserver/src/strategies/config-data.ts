@@ -20,7 +20,8 @@ function keyErrors(data: unknown, path: string): readonly FieldError[] {
   );
 }
 
-function keyProblems(key: string): readonly string[] {
+/** What is wrong with the key of an entry of a ConfigMap or a secret. */
+export function keyProblems(key: string): readonly string[] {
   if (key.length > longestKey) return [`must be no more than ${longestKey} characters`];
   if (!/^[-._a-zA-Z0-9]+$/.test(key)) return [keyText];
   if (key === '.' || key === '..') return [`must not be '${key}'`];

@@ -1,9 +1,10 @@
 import { deepEqual, dns1123SubdomainErrors, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, at, type JsonRecord, record, text } from '../json.js';
+import { printedTemplate } from '../pods/go-print.js';
+import { templateErrors, withTemplate } from '../pods/template.js';
 import type { Strategy } from '../registry/strategy.js';
 import { scheduleErrors, timeZoneErrors } from './cron-schedule.js';
 import { selects } from './label-selector.js';
-import { templateErrors, withTemplate } from './pod-template.js';
 import { nonNegative } from './rollout-rules.js';
 
 const uidLabel = 'batch.kubernetes.io/controller-uid';
@@ -31,13 +32,22 @@ export const jobStrategy: Strategy = {
     ...jobSpecErrors(record(job.spec), 'spec'),
   ],
   validateUpdate: (job, current) =>
-    ['completions', 'selector', 'template', 'completionMode', 'podFailurePolicy', 'backoffLimitPerIndex'].flatMap(
-      (field) => {
-        const [next, old] = [at(job, 'spec', field), at(current, 'spec', field)];
-        return deepEqual(next, old) ? [] : [fieldError.invalid(`spec.${field}`, next ?? null, 'field is immutable')];
-      },
-    ),
+    fixedFields.flatMap((field) => {
+      const [next, old] = [at(job, 'spec', field), at(current, 'spec', field)];
+      if (deepEqual(next, old)) return [];
+      const shown = field === 'template' ? printedTemplate(record(next)) : (next ?? null);
+      return [fieldError.invalid(`spec.${field}`, shown, 'field is immutable')];
+    }),
 };
+
+const fixedFields = [
+  'completions',
+  'selector',
+  'template',
+  'completionMode',
+  'podFailurePolicy',
+  'backoffLimitPerIndex',
+] as const;
 
 function texts(labels: JsonRecord): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]));

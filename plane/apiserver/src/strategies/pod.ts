@@ -1,19 +1,21 @@
 import { type ApiObject, at, record, text } from '../json.js';
+import { withPodDefaults } from '../pods/defaults.js';
+import { podErrors } from '../pods/pod-rules.js';
+import { preparePod } from '../pods/prepare.js';
 import { podStatusErrors, preparePodStatus } from '../pods/status-rules.js';
+import { podUpdateErrors } from '../pods/update-rules.js';
 import type { Strategy } from '../registry/strategy.js';
-import { qosClassOf, withPodDefaults } from './pod-defaults.js';
-import { validatePod, validatePodUpdate } from './pod-validation.js';
 
 const defaultGraceSeconds = 30;
 
 export const podStrategy: Strategy = {
   withDefaults: withPodDefaults,
 
-  prepareForCreate: (pod) => ({ ...pod, status: { phase: 'Pending', qosClass: qosClassOf(pod) } }),
+  prepareForCreate: preparePod,
 
-  validate: validatePod,
+  validate: podErrors,
 
-  validateUpdate: validatePodUpdate,
+  validateUpdate: podUpdateErrors,
 
   prepareForStatus: preparePodStatus,
 

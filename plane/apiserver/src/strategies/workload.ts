@@ -1,8 +1,8 @@
 import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, at, type JsonRecord, record, records, without } from '../json.js';
+import { templateErrors, withTemplate } from '../pods/template.js';
 import type { Strategy } from '../registry/strategy.js';
 import { isEmptySelector, isReadable, selectorErrors, selects } from './label-selector.js';
-import { templateErrors, withTemplate } from './pod-template.js';
 import { nonNegative, notUnlimited, onlyRestartsAlways, rollingUpdateErrors } from './rollout-rules.js';
 import { statusRulesOf } from './workload-status.js';
 

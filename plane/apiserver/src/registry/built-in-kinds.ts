@@ -37,10 +37,14 @@ const eventLabels = {
   type: ['type'],
 };
 
+/** A way of writing one part of a pod. */
+const podPart = (name: string) => ({ ...statusSubresource('Pod'), name });
+
 /**
  * Every built-in kind that this server serves: one row each, with a strategy where the kind has rules of its own.
  * Names, short names and verbs are those of Kubernetes 1.36.
  */
+
 export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDefinition[] {
   return [
     define({
@@ -66,9 +70,12 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       subresources: [
         { name: 'attach', kind: 'PodAttachOptions', verbs: ['create', 'get'] },
         { name: 'binding', kind: 'Binding', verbs: ['create'] },
+        podPart('ephemeralcontainers'),
+        { name: 'eviction', kind: 'Eviction', group: 'policy', version: 'v1', verbs: ['create'] },
         { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
         { name: 'log', kind: 'Pod', verbs: ['get'] },
         { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
+        podPart('resize'),
         statusSubresource('Pod'),
       ],
       fieldLabels: {

@@ -16,6 +16,8 @@ export interface Strategy {
   validate?(object: ApiObject, current?: ApiObject): FieldErrors | Promise<FieldErrors>;
   /** The rules that compare an object with what it was. */
   validateUpdate?(object: ApiObject, current: ApiObject): readonly FieldError[];
+  /** The rules that a write of another subresource of the object has beside `validate`. */
+  validatePart?(object: ApiObject, current: ApiObject, subresource: string): readonly FieldError[];
   /** The object as it is there, with what else than its status a write of the status subresource must not change. */
   prepareForStatus?(object: ApiObject, current: ApiObject): ApiObject;
   /** The rules of a write of the status subresource; `validate` and `validateUpdate` otherwise do not see status. */

@@ -222,7 +222,9 @@ async function nextObject(
   throwIfInvalid(definition.kind, definition.group, request.name, [
     ...validateMetadataUpdate(next, current),
     ...((await strategy.validate?.(next, current)) ?? []),
-    ...(request.subresource === '' ? (strategy.validateUpdate?.(next, current) ?? []) : []),
+    ...(subresource === ''
+      ? (strategy.validateUpdate?.(next, current) ?? [])
+      : (strategy.validatePart?.(next, current, subresource) ?? [])),
   ]);
   if (subresource === '') for (const warning of strategy.warnings?.(next, current) ?? []) warn?.(warning);
   await admission?.validate({ ...place, object: next });

@@ -18,7 +18,11 @@ interface SentDeleteOptions {
 
 /** DeleteOptions of the body, else of the query. Fails with 422 where they contradict themselves. */
 export async function readDeleteOptions(request: ApiRequest): Promise<SentDeleteOptions> {
-  const sent = await readSent(request);
+  return deleteOptionsOf(await readSent(request));
+}
+
+/** The same of options that are a part of a body. */
+export function deleteOptionsOf(sent: JsonRecord): SentDeleteOptions {
   const grace = count(sent.gracePeriodSeconds);
   const errors = optionErrors(sent);
   if (errors.length > 0) throw invalidError({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);

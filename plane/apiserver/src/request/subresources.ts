@@ -3,9 +3,11 @@ import { methodNotAllowed } from '../errors.js';
 import { serveCommand } from '../streaming/serve-command.js';
 import { servePortForward } from '../streaming/serve-port-forward.js';
 import { serveBinding } from './binding.js';
+import { serveEviction } from './eviction.js';
 import type { ResourceExchange } from './exchange.js';
 import { serveFinalize } from './finalize.js';
 import { serveLog } from './log.js';
+import { servePodPart } from './pod-part.js';
 import { serveScale } from './scale.js';
 import type { Server } from './server.js';
 
@@ -15,8 +17,13 @@ export function serveSubresource(server: Server, exchange: ResourceExchange): Pr
     case 'attach':
     case 'exec':
       return serveCommand(server, exchange);
+    case 'ephemeralcontainers':
+    case 'resize':
+      return servePodPart(exchange);
     case 'binding':
       return serveBinding(exchange);
+    case 'eviction':
+      return serveEviction(server, exchange);
     case 'finalize':
       return serveFinalize(exchange);
     case 'log':

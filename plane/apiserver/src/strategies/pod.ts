@@ -2,8 +2,9 @@ import { type ApiObject, at, record, text } from '../json.js';
 import { withPodDefaults } from '../pods/defaults.js';
 import { podErrors } from '../pods/pod-rules.js';
 import { preparePod } from '../pods/prepare.js';
+import { resizeErrors } from '../pods/resize-rules.js';
 import { podStatusErrors, preparePodStatus } from '../pods/status-rules.js';
-import { podUpdateErrors } from '../pods/update-rules.js';
+import { ephemeralUpdateErrors, podUpdateErrors } from '../pods/update-rules.js';
 import type { Strategy } from '../registry/strategy.js';
 
 const defaultGraceSeconds = 30;
@@ -16,6 +17,11 @@ export const podStrategy: Strategy = {
   validate: podErrors,
 
   validateUpdate: podUpdateErrors,
+
+  validatePart: (pod, current, subresource) => {
+    if (subresource === 'ephemeralcontainers') return ephemeralUpdateErrors(pod, current);
+    return subresource === 'resize' ? resizeErrors(pod, current) : [];
+  },
 
   prepareForStatus: preparePodStatus,
 

@@ -1,46 +1,65 @@
 import { CelCompileError } from '../cel/cel-error.js';
+import { estimateCost } from '../cel/cost-estimate.js';
 import type { CelEngine } from '../cel/engine.js';
+import { maxOccurrences } from '../cel/schema-size.js';
 import { resourceTypeOf, type SchemaType, schemaTypeOf } from '../cel/schema-type.js';
 import type { JsonSchema, ValidationRule } from '../schema/json-schema.js';
 import { type FieldError, fieldError } from '../validation/field-error.js';
 import { goJson } from '../value/canonical-json.js';
+import { RuleCosts } from './rule-costs.js';
 
 interface At {
   readonly path: string;
   /** The list or map that is replaced as a whole and holds this place, if there is one: there is no old value. */
   readonly uncorrelatable: string | undefined;
+  /** How often a value can stand here in one object; `undefined` where its schema does not bound it. */
+  readonly occurrences: number | undefined;
+}
+
+interface Reader {
+  readonly engine: CelEngine;
+  readonly costs: RuleCosts;
 }
 
 const reasons = ['FieldValueDuplicate', 'FieldValueForbidden', 'FieldValueInvalid', 'FieldValueRequired'];
 
 /** What is wrong with the rules in CEL of a schema and of all under it, in kube-apiserver's words. */
 export function ruleErrors(schema: JsonSchema, path: string, engine: CelEngine): readonly FieldError[] {
-  return errorsAt(schema, resourceTypeOf(schema), { path, uncorrelatable: undefined }, engine);
+  const costs = new RuleCosts();
+  const at = { path, uncorrelatable: undefined, occurrences: 1 };
+  const errors = errorsAt(schema, resourceTypeOf(schema), at, { engine, costs });
+  return [...errors, ...costs.totalErrors(path)];
 }
 
-function errorsAt(schema: JsonSchema, type: SchemaType | undefined, at: At, engine: CelEngine): readonly FieldError[] {
+function errorsAt(schema: JsonSchema, type: SchemaType | undefined, at: At, reader: Reader): readonly FieldError[] {
   const { additionalProperties, items } = schema;
   const errors = (schema['x-kubernetes-validations'] ?? []).flatMap((rule, index) => {
     const path = `${at.path}.x-kubernetes-validations[${index}]`;
     const written = writtenErrors(rule, path, schema);
     if (written.length > 0) return written;
-    return compiledErrors(rule, { ...at, path }, type ?? { kind: 'scalar', name: 'dyn' }, engine);
+    return compiledErrors(rule, { ...at, path }, { schema, type: type ?? { kind: 'scalar', name: 'dyn' } }, reader);
   });
   const below = schema['x-kubernetes-map-type'] === 'atomic' ? (at.uncorrelatable ?? at.path) : at.uncorrelatable;
   for (const [name, property] of Object.entries(schema.properties ?? {})) {
-    const place = { path: `${at.path}.properties[${name}]`, uncorrelatable: below };
-    errors.push(...errorsAt(property, schemaTypeOf(property), place, engine));
+    const place = { ...at, path: `${at.path}.properties[${name}]`, uncorrelatable: below };
+    errors.push(...errorsAt(property, schemaTypeOf(property), place, reader));
   }
   if (typeof additionalProperties === 'object') {
-    const place = { path: `${at.path}.additionalProperties`, uncorrelatable: below };
-    errors.push(...errorsAt(additionalProperties, schemaTypeOf(additionalProperties), place, engine));
+    const occurrences = times(at.occurrences, schema.maxProperties);
+    const place = { path: `${at.path}.additionalProperties`, uncorrelatable: below, occurrences };
+    errors.push(...errorsAt(additionalProperties, schemaTypeOf(additionalProperties), place, reader));
   }
   if (items !== undefined) {
     const isMapList = schema['x-kubernetes-list-type'] === 'map';
     const uncorrelatable = isMapList ? at.uncorrelatable : (at.uncorrelatable ?? at.path);
-    errors.push(...errorsAt(items, schemaTypeOf(items), { path: `${at.path}.items`, uncorrelatable }, engine));
+    const place = { path: `${at.path}.items`, uncorrelatable, occurrences: times(at.occurrences, schema.maxItems) };
+    errors.push(...errorsAt(items, schemaTypeOf(items), place, reader));
   }
   return errors;
+}
+
+function times(occurrences: number | undefined, most: number | undefined): number | undefined {
+  return occurrences === undefined || most === undefined ? undefined : occurrences * most;
 }
 
 /** What can be said of a rule without reading its expressions. */
@@ -85,13 +104,22 @@ function isPathOf(schema: JsonSchema, path: string): boolean {
   return here !== undefined;
 }
 
-function compiledErrors(rule: ValidationRule, at: At, type: SchemaType, engine: CelEngine): readonly FieldError[] {
+function compiledErrors(
+  rule: ValidationRule,
+  at: At,
+  { schema, type }: { readonly schema: JsonSchema; readonly type: SchemaType },
+  { engine, costs }: Reader,
+): readonly FieldError[] {
   const errors: FieldError[] = [];
   const variables = { self: { type }, oldSelf: { type, isOptional: rule.optionalOldSelf === true } };
   const compile = (name: 'rule' | 'messageExpression', source: string, wanted: string, otherwise: string) => {
     try {
       const program = engine.compile(source, variables);
-      if (program.resultType === wanted || program.resultType === 'dyn') return program;
+      if (program.resultType === wanted || program.resultType === 'dyn') {
+        const units = estimateCost(program.expression, schema) * (at.occurrences ?? maxOccurrences(schema));
+        errors.push(...costs.observe(at.path, units, name));
+        return program;
+      }
       errors.push(invalidRule(`${at.path}.${name}`, rule, otherwise));
     } catch (error) {
       if (!(error instanceof CelCompileError)) throw error;

@@ -185,3 +185,47 @@ test('an object without a number of replicas has no scale until one is written',
   await server.send('PATCH', `${path}/a/scale`, { spec: { replicas: 3 } }, merge);
   assert.equal((await server.send('GET', `${path}/a/scale`)).json.spec.replicas, 3);
 });
+
+test('a rule that came later is a warning for who changes something else, and an error for who changes its value', async () => {
+  const group = 'ratchet.example.com';
+  const b = { type: 'string' };
+  const schemaWith = (field: object) => ({
+    type: 'object',
+    properties: { spec: { type: 'object', properties: { a: { type: 'string' }, b: field } } },
+  });
+  const versions = [version('v1', { storage: true, schema: schemaWith(b) })];
+  await server.send('POST', definitions, definition('widgets', group, { versions }));
+  const path = `/apis/${group}/v1/namespaces/default/widgets`;
+  const widget = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec: { a: 'x', b: 'x' } };
+  assert.equal((await server.send('POST', path, widget)).status, 201);
+  const ruled = { ...b, 'x-kubernetes-validations': [{ rule: 'self == "y"', message: 'b must be y' }], maxLength: 9 };
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const later = [version('v1', { storage: true, schema: schemaWith(ruled) })];
+  await server.send('PATCH', `${definitions}/widgets.${group}`, { spec: { versions: later } }, merge);
+  const elsewhere = await server.send('PATCH', `${path}/a`, { spec: { a: 'y' } }, merge);
+  assert.equal(elsewhere.status, 200);
+  assert.equal(elsewhere.headers.warning, '299 - "spec.b: Invalid value: \\"x\\": b must be y"');
+  assert.equal((await server.send('PATCH', `${path}/a`, { spec: { b: 'z' } }, merge)).status, 422);
+});
+
+test('a status holds numbers of replicas where the scale looks for them', async () => {
+  const group = 'counted.example.com';
+  const scale = { specReplicasPath: '.spec.replicas', statusReplicasPath: '.status.replicas' };
+  const open = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const schema = { type: 'object', properties: { spec: open, status: open } };
+  const versions = [{ ...version('v1', { storage: true, schema }), subresources: { status: {}, scale } }];
+  await server.send('POST', definitions, definition('widgets', group, { versions }));
+  const path = `/apis/${group}/v1/namespaces/default/widgets`;
+  const widget = { apiVersion: `${group}/v1`, kind: 'Widget', metadata: { name: 'a' }, spec: { replicas: -1 } };
+  assert.equal(
+    (await server.send('POST', path, widget)).json.message,
+    `Widget.${group} "a" is invalid: .spec.replicas: Invalid value: -1: should be a non-negative integer`,
+  );
+  await server.send('POST', path, { ...widget, spec: { replicas: 1 } });
+  const merge = { 'content-type': 'application/merge-patch+json' };
+  const refused = await server.send('PATCH', `${path}/a/status`, { status: { replicas: 'x' } }, merge);
+  assert.equal(
+    refused.json.message,
+    `Widget.${group} "a" is invalid: .status.replicas: Invalid value: 0: .status.replicas accessor error: x is of the type string, expected int64`,
+  );
+});

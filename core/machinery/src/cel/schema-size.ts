@@ -1,7 +1,7 @@
 import type { JsonSchema } from '../schema/json-schema.js';
 
 /** kube-apiserver's limit for a request's body, which bounds every value that its schema does not. */
-export const maxRequestBytes = 3 * 1024 * 1024;
+const maxRequestBytes = 3 * 1024 * 1024;
 
 /** The most characters, items or entries that a value can have by its schema, as kube-apiserver estimates it. */
 export function maxSizeOf(schema: JsonSchema): number {

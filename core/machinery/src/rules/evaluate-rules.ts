@@ -13,8 +13,18 @@ import type { CompiledRule, RuleNode } from './compile-rules.js';
 const unitsPerCall = 1_000_000;
 const unitsPerObject = 10_000_000;
 
+/** An object that rules are evaluated on. */
+export interface Checked {
+  readonly value: unknown;
+  /** The object before an update. */
+  readonly old: unknown;
+  /** Told of what does not hold for a value that was not changed: it is let be. */
+  readonly warn: (error: FieldError) => void;
+}
+
 interface Evaluation {
-  readonly errors: FieldError[];
+  report(error: FieldError): void;
+  readonly warn: (error: FieldError) => void;
   remainingUnits: number;
 }
 
@@ -24,11 +34,12 @@ interface Place {
   readonly old: unknown;
 }
 
-/** The rules that do not hold, in kube-apiserver's words. `old` is the object before an update. */
-export function evaluateRules(node: RuleNode, value: unknown, old: unknown): readonly FieldError[] {
-  const evaluation: Evaluation = { errors: [], remainingUnits: unitsPerObject };
+/** The rules that do not hold, in kube-apiserver's words. */
+export function evaluateRules(node: RuleNode, { value, old, warn }: Checked): readonly FieldError[] {
+  const errors: FieldError[] = [];
+  const evaluation: Evaluation = { report: (error) => errors.push(error), warn, remainingUnits: unitsPerObject };
   visit(node, value, { path: '', old }, evaluation);
-  return evaluation.errors;
+  return errors;
 }
 
 function visit(node: RuleNode, value: unknown, at: Place, evaluation: Evaluation): void {
@@ -62,11 +73,11 @@ function isSameItem(keys: readonly string[], item: unknown, other: unknown): boo
 function evaluateHere(node: RuleNode, value: unknown, at: Place, evaluation: Evaluation): void {
   const isUnchanged = at.old !== undefined && deepEqual(value, at.old);
   for (const compiled of node.rules) {
-    // Ratcheting: a rule that came later does not stand in the way of changes elsewhere.
-    if (isUnchanged && !compiled.isTransition) continue;
     const isFirst = at.old === undefined || at.old === null;
     if (compiled.isTransition && isFirst && compiled.rule.optionalOldSelf !== true) continue;
-    if (!evaluateOne(node, compiled, value, at, evaluation)) return;
+    // Ratcheting: a rule that came later does not stand in the way of changes elsewhere.
+    const report = isUnchanged && !compiled.isTransition ? evaluation.warn : evaluation.report;
+    if (!evaluateOne(node, compiled, value, at, evaluation, report)) return;
   }
 }
 
@@ -77,16 +88,16 @@ function evaluateOne(
   value: unknown,
   at: Place,
   evaluation: Evaluation,
+  report: (error: FieldError) => void,
 ): boolean {
   const { rule, program } = compiled;
   const budget = new CelBudget(unitsPerCall);
-  const complain = (detail: string) =>
-    evaluation.errors.push(fieldError.invalid(at.path || rootField, node.typeName, detail));
+  const complain = (detail: string) => report(fieldError.invalid(at.path || rootField, node.typeName, detail));
   const shown = rule.message?.trim() || rule.rule.trim();
   try {
     const variables = variablesOf(node, compiled, value, at.old);
     const holds = program.evaluate(variables, budget);
-    if (holds !== true) evaluation.errors.push(violation(compiled, variables, value, at));
+    if (holds !== true) report(violation(compiled, variables, value, at));
   } catch (error) {
     if (error instanceof CelCostError) {
       complain(

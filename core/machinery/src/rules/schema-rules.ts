@@ -4,7 +4,7 @@ import { loadRegularExpressions } from '../schema/regular-expressions.js';
 import { type FieldError, fieldError, noField } from '../validation/field-error.js';
 import { anySchema } from './any-schema.js';
 import { compileRules, hasRules, type RuleNode } from './compile-rules.js';
-import { evaluateRules } from './evaluate-rules.js';
+import { type Checked, evaluateRules } from './evaluate-rules.js';
 
 /**
  * Loads what a schema needs beyond itself: an engine for its regular expressions, one for its rules in CEL. Where it was
@@ -21,17 +21,19 @@ export function rulesOf(schema: JsonSchema): SchemaRules | undefined {
   if (engine === undefined || !hasRules(schema)) return undefined;
   let compiled: { readonly node: RuleNode | undefined } | undefined;
   return {
-    errors: (value, old, others) => {
+    errors: (checked, others) => {
       if (others.some(({ type }) => blocking.has(type))) return [notChecked];
       compiled ??= { node: compileRules(schema, engine) };
-      return compiled.node === undefined ? [] : evaluateRules(compiled.node, value, old);
+      return compiled.node === undefined ? [] : evaluateRules(compiled.node, checked);
     },
   };
 }
 
+export type { Checked };
+
 export interface SchemaRules {
   /** `others` is what else is wrong: rules are not evaluated on what is not of its types. */
-  errors(value: unknown, old: unknown, others: readonly FieldError[]): readonly FieldError[];
+  errors(checked: Checked, others: readonly FieldError[]): readonly FieldError[];
 }
 
 const blocking: ReadonlySet<string> = new Set(['Required', 'TooLong', 'TooMany', 'TypeInvalid', 'NotSupported']);

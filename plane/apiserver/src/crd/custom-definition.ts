@@ -31,7 +31,8 @@ export function customDefinition(crd: ApiObject, version: string, conversion: We
   const storageVersion = text(records(spec.versions).find(({ storage }) => storage === true)?.name);
   const storedAs = `${group}/${storageVersion ?? version}`;
   const columns = records(versionSpec.additionalPrinterColumns);
-  const own = customStrategy(schema);
+  const { scale } = scaleOf(versionSpec);
+  const own = customStrategy(schema, scale);
   const { strategy, prune } = own;
   const views = storedViews({
     crd,
@@ -62,7 +63,7 @@ export function customDefinition(crd: ApiObject, version: string, conversion: We
     columns: columns.length === 0 ? nameAndAge : customColumns(columns),
     schema,
     schemaRevision: `${crd.metadata.uid}/${crd.metadata.generation}`,
-    ...scaleOf(versionSpec),
+    ...(scale === undefined ? {} : { scale }),
     ...views,
     prune,
   };

@@ -1,9 +1,21 @@
-import { type CompiledSchema, compileSchema, type JsonSchema, loadEnginesFor } from '@castellan/machinery';
+import {
+  type CompiledSchema,
+  compileSchema,
+  type FieldError,
+  formatFieldError,
+  type JsonSchema,
+  loadEnginesFor,
+} from '@castellan/machinery';
 import { type ApiObject, isRecord } from '../json.js';
+import type { ScalePaths } from '../registry/scale-paths.js';
 import type { Strategy } from '../registry/strategy.js';
+import { scaleSpecErrors, scaleStatusErrors } from './scale-rules.js';
 
 /** Defaulting, validation and pruning of custom resources by their schema, which is compiled when it is first needed. */
-export function customStrategy(schema: unknown): {
+export function customStrategy(
+  schema: unknown,
+  scale?: ScalePaths,
+): {
   readonly strategy: Strategy;
   readonly prune: (object: ApiObject) => { readonly object: ApiObject; readonly unknownFields: readonly string[] };
   readonly withDefaults: (object: ApiObject) => ApiObject;
@@ -14,16 +26,24 @@ export function customStrategy(schema: unknown): {
     return known;
   };
   const withDefaults = (object: ApiObject) => compiled().withDefaults(object);
-  const validate = async (object: ApiObject, current?: ApiObject) => {
+  const checked = async () => {
     if (isSchema(schema)) await loadEnginesFor(schema);
-    return compiled().validate(object, current);
+    return compiled();
   };
+  const told = (warn: ((warning: string) => void) | undefined) => (error: FieldError) =>
+    warn?.(formatFieldError(error));
   return {
     withDefaults,
     strategy: {
       withDefaults,
-      validate,
-      validateStatus: validate,
+      validate: async (object, current, warn) => [
+        ...(await checked()).validate(object, current, told(warn)),
+        ...(scale === undefined ? [] : scaleSpecErrors(object, scale)),
+      ],
+      validateStatus: async (object, current, warn) => [
+        ...(await checked()).validateStatus(object, current, told(warn)),
+        ...(scale === undefined ? [] : scaleStatusErrors(object, scale)),
+      ],
     },
     prune: (object) => {
       const { value, droppedPaths } = compiled().prune(object);

@@ -13,7 +13,7 @@ export interface Strategy {
   /** Not called for writes of a subresource. */
   prepareForUpdate?(object: ApiObject, current: ApiObject, context: WriteContext): ApiObject | Promise<ApiObject>;
   /** The rules that hold for every object of the kind; `current` is what an update replaces. */
-  validate?(object: ApiObject, current?: ApiObject): FieldErrors | Promise<FieldErrors>;
+  validate?(object: ApiObject, current?: ApiObject, warn?: Warn): FieldErrors | Promise<FieldErrors>;
   /** The rules that compare an object with what it was. */
   validateUpdate?(object: ApiObject, current: ApiObject): readonly FieldError[];
   /** The rules that a write of another subresource of the object has beside `validate`. */
@@ -21,7 +21,7 @@ export interface Strategy {
   /** The object as it is there, with what else than its status a write of the status subresource must not change. */
   prepareForStatus?(object: ApiObject, current: ApiObject): ApiObject;
   /** The rules of a write of the status subresource; `validate` and `validateUpdate` otherwise do not see status. */
-  validateStatus?(object: ApiObject, current: ApiObject): FieldErrors | Promise<FieldErrors>;
+  validateStatus?(object: ApiObject, current: ApiObject, warn?: Warn): FieldErrors | Promise<FieldErrors>;
   /** What is wrong with the name, as upstream says it. Default: it must be a DNS subdomain. */
   nameProblems?(name: string): readonly string[];
   /** What a client should hear of an object that is accepted. */
@@ -47,6 +47,9 @@ export interface WriteOutcome {
 }
 
 type FieldErrors = readonly FieldError[];
+
+/** Tells the client what is odd about an object that is accepted. */
+type Warn = (warning: string) => void;
 
 export interface WriteContext {
   readonly world: World;

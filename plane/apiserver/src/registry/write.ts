@@ -205,7 +205,7 @@ async function nextObject(
     const asked = strategy.prepareForStatus?.(sentStatus, current) ?? sentStatus;
     const owned = withOwners(definition, asked, { current, subresource: 'status' }, context);
     const next = (await admission?.mutate({ ...place, object: owned })) ?? owned;
-    const statusErrors = (await strategy.validateStatus?.(next, current)) ?? [];
+    const statusErrors = (await strategy.validateStatus?.(next, current, warn)) ?? [];
     throwIfInvalid(definition.kind, definition.group, request.name, statusErrors);
     await admission?.validate({ ...place, object: next });
     return next;
@@ -221,7 +221,7 @@ async function nextObject(
   const next = withGeneration(definition, prepared, current);
   throwIfInvalid(definition.kind, definition.group, request.name, [
     ...validateMetadataUpdate(next, current),
-    ...((await strategy.validate?.(next, current)) ?? []),
+    ...((await strategy.validate?.(next, current, warn)) ?? []),
     ...(subresource === ''
       ? (strategy.validateUpdate?.(next, current) ?? [])
       : (strategy.validatePart?.(next, current, subresource) ?? [])),

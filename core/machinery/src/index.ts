@@ -5,8 +5,10 @@ export { type FieldTypes, type ListKey, untyped } from './apply/field-types.js';
 export { typesOfResource } from './apply/schema-types.js';
 export { trackUpdate } from './apply/track-update.js';
 export { CelBudget } from './cel/budget.js';
-export { type CelEngine, type CelProgram, loadCelEngine } from './cel/engine.js';
+export { CelCompileError, CelCostError, CelEvaluationError } from './cel/cel-error.js';
+export { type CelEngine, type CelProgram, type CelVariable, loadCelEngine } from './cel/engine.js';
 export { untyped as untypedCelValue } from './cel/from-json.js';
+export { type CelAccessAnswer, type CelAccessQuestion, CelAuthorizer } from './cel/library-authorizer.js';
 export { type CelValue, LiteralMap as CelRecord } from './cel/value.js';
 export {
   type ConfigMap,

@@ -89,3 +89,84 @@ test('an expression that costs too much is refused, not run to its end', async (
   });
   assert.ok(Date.now() - started < 5_000, 'the server was held up');
 });
+
+test('a policy judges once with each of its parameters, found by label; without any the binding decides', async () => {
+  const spec = {
+    paramKind: { apiVersion: 'v1', kind: 'ConfigMap' },
+    validations: [
+      {
+        expression: '!has(object.data) || !has(params.data) || int(object.data.size) <= int(params.data.max)',
+        messageExpression: "'at most ' + params.data.max",
+      },
+    ],
+  };
+  const selector = { matchLabels: { limits: 'yes' } };
+  const paramRef = { selector, parameterNotFoundAction: 'Deny' };
+  const create = await bind('limited', spec, { paramRef, validationActions: ['Deny'] });
+  const sized = (name: string, size: string) => create({ metadata: { name }, data: { size } });
+  const who = "ValidatingAdmissionPolicy 'limited' with binding 'limited' denied request";
+  const none = 'failed to configure binding: no params found for policy binding with `Deny` parameterNotFoundAction';
+  await until('the policy denies', async () => (await sized('early', '1')).json.message?.endsWith(`${who}: ${none}`));
+  // The parameters of this policy are themselves config maps of its namespace.
+  const namespaces = '/api/v1/namespaces/limited';
+  await server.send(
+    'PATCH',
+    `${group}/validatingadmissionpolicybindings/limited`,
+    { spec: { validationActions: ['Warn'] } },
+    {
+      'content-type': 'application/merge-patch+json',
+    },
+  );
+  for (const max of ['9', '5']) {
+    const metadata = { name: `max-${max}`, labels: { limits: 'yes' } };
+    await until(`the limit ${max} is there`, async () => {
+      const reply = await server.send('POST', `${namespaces}/configmaps`, { metadata, data: { max } });
+      return reply.status === 201 || reply.status === 409;
+    });
+  }
+  const fits = await sized('fits', '5');
+  assert.equal(fits.headers.warning, undefined);
+  const warned = await sized('wide', '7');
+  assert.match(String(warned.headers.warning), /: at most 5"$/);
+  const twice = await sized('wider', '10');
+  assert.equal(String(twice.headers.warning).split('299').length - 1, 2, twice.headers.warning);
+});
+
+test('an expression asks by authorizer what the client, or an account, may do', async () => {
+  const check = "authorizer.group('apps').resource('deployments').namespace('asking').check('create')";
+  const account = "authorizer.serviceAccount('asking', 'nobody').requestResource.check('delete').allowed()";
+  const validations = [
+    { expression: `${check}.allowed() && authorizer.path('/healthz').check('get').allowed()`, message: 'no apps' },
+    { expression: `!${account}`, message: 'nobody may delete' },
+    { expression: "authorizer.requestResource.check('create').allowed()", message: 'cannot create' },
+  ];
+  const create = await bind('asking', { validations }, { validationActions: ['Warn'] });
+  assert.equal((await create({ metadata: { name: 'a' } })).headers.warning, undefined);
+  const rules = [{ apiGroups: [''], resources: ['configmaps'], verbs: ['create'] }];
+  const roles = '/apis/rbac.authorization.k8s.io/v1';
+  await server.send('POST', `${roles}/clusterroles`, { metadata: { name: 'asking' }, rules });
+  const bound = { metadata: { name: 'asking' }, roleRef: { kind: 'ClusterRole', name: 'asking' } };
+  await server.send('POST', `${roles}/clusterrolebindings`, { ...bound, subjects: [{ kind: 'User', name: 'bob' }] });
+  const path = '/api/v1/namespaces/asking/configmaps';
+  const asBob = await server.send('POST', path, { metadata: { name: 'b' } }, { 'impersonate-user': 'bob' });
+  assert.equal(asBob.status, 201, asBob.text);
+  assert.match(String(asBob.headers.warning), /: no apps"$/);
+});
+
+test('what cannot be evaluated counts by the failure policy, and says what has no value', async () => {
+  const spec = {
+    variables: [{ name: 'size', expression: 'int(object.data.size)' }],
+    validations: [{ expression: 'variables.size > 0' }, { expression: 'namespaceObject.metadata.name == "broken"' }],
+  };
+  const create = await bind('broken', spec, { validationActions: ['Deny'] });
+  await until('the policy denies', async () => (await create({ metadata: { name: 'a' } })).status === 422);
+  const refused = await create({ metadata: { name: 'a' } });
+  assert.equal(
+    refused.json.message,
+    `configmaps "a" is forbidden: ValidatingAdmissionPolicy 'broken' with binding 'broken' denied request: expression 'variables.size > 0' resulted in error: composited variable "size" fails to evaluate: no such key: data`,
+  );
+  const ignoring = await bind('ignoring', { ...spec, failurePolicy: 'Ignore' }, { validationActions: ['Deny'] });
+  const allowed = await ignoring({ metadata: { name: 'a' } });
+  assert.equal(allowed.status, 422, 'the second validation is false and not without a value');
+  assert.match(allowed.json.message, /failed expression: namespaceObject\.metadata\.name == "broken"$/);
+});

@@ -7,6 +7,7 @@ import { declareType } from './declare-type.js';
 import { evaluate } from './evaluate.js';
 import { type Expression, isExpression, mentions } from './expression.js';
 import { libraries } from './functions.js';
+import { authorizerTypes } from './library-authorizer.js';
 import type { SchemaType } from './schema-type.js';
 import type { CelValue } from './value.js';
 
@@ -93,7 +94,7 @@ const opaqueTypes = ['kubernetes.Quantity', 'kubernetes.URL', 'kubernetes.Semver
 const namespaces = { sets: 'CelSets', strings: 'CelStrings', ip: 'CelIpNamespace' };
 
 function declareLibraries(environment: Environment): void {
-  for (const name of opaqueTypes) {
+  for (const name of [...opaqueTypes, ...authorizerTypes]) {
     environment.registerType(name, { ctor: class {} });
     environment.registerOperator(`${name} == ${name}`, notByCelJs);
   }

@@ -1,6 +1,7 @@
 import { type CelBudget, traversalCost } from './budget.js';
 import { noSuchOverload } from './cel-error.js';
 import type { CelFunction, FunctionTable } from './function-table.js';
+import { authorizerFunctions } from './library-authorizer.js';
 import { listFunctions } from './library-lists.js';
 import { networkFunctions } from './library-network.js';
 import { optionalFunctions } from './library-optional.js';
@@ -23,6 +24,7 @@ export const libraries: readonly FunctionTable[] = [
   networkFunctions,
   urlFunctions,
   semverFunctions,
+  authorizerFunctions,
 ];
 
 const byName = new Map<string, readonly CelFunction[]>();

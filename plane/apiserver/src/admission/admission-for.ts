@@ -6,13 +6,14 @@ import type { Exchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
 import { defaultStorageClass, namespaceProtection } from './cluster-plugins.js';
+import { expressionCheck } from './expression-check.js';
 import { limitRanger } from './limit-ranger.js';
 import { nodeRestriction } from './node-restriction.js';
 import { defaultTolerations, priority } from './pod-plugins.js';
 import { resourceQuota } from './resource-quota.js';
 import { serviceAccount } from './service-account.js';
 import { validateByPolicies } from './validating-policies.js';
-import { mutateByWebhooks, validateByWebhooks } from './webhooks.js';
+import { askMutatingWebhooksOfDelete, mutateByWebhooks, validateByWebhooks } from './webhooks.js';
 
 /** In the order in which kube-apiserver asks them; webhooks come after those that change, quotas last of all. */
 const plugins: readonly AdmissionPlugin[] = [
@@ -24,12 +25,13 @@ const plugins: readonly AdmissionPlugin[] = [
   priority,
   defaultTolerations,
   defaultStorageClass,
+  expressionCheck,
 ];
 const lastPlugins: readonly AdmissionPlugin[] = [resourceQuota];
 
 /** Admission of one request's writes: what is added to them, and what keeps them out. */
-export function admissionFor(server: Server, { user, info, reply }: Exchange, isDryRun: boolean): Admission {
-  const context: AdmissionContext = { server, user, isDryRun, warn: (warning) => reply.warn(warning) };
+export function admissionFor(server: Server, { user, info, reply, annotate }: Exchange, isDryRun: boolean): Admission {
+  const context: AdmissionContext = { server, user, isDryRun, warn: (warning) => reply.warn(warning), annotate };
   return {
     async mutate(write) {
       await assertNoEscalation(server.authorizer, user, write);
@@ -42,6 +44,7 @@ export function admissionFor(server: Server, { user, info, reply }: Exchange, is
       return await mutateByWebhooks({ ...write, object }, context);
     },
     async validate(write) {
+      if (write.operation === 'DELETE') await askMutatingWebhooksOfDelete(write, context);
       await validateBy(plugins, write, context);
       await validateByPolicies(write, context);
       await validateByWebhooks(write, context);

@@ -10,6 +10,8 @@ export interface AdmissionContext {
   readonly isDryRun: boolean;
   /** A line that kubectl shows beside the result. */
   warn(warning: string): void;
+  /** A line for the audit log. */
+  annotate(key: string, value: string): void;
 }
 
 /** One rule of admission. Only asked about writes that it handles. */

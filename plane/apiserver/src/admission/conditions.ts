@@ -10,13 +10,23 @@ import {
 import { forbidden } from '../errors.js';
 import { type JsonRecord, text } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
+import { AccessQuestions } from './access-questions.js';
+import type { AdmissionContext } from './admission-plugin.js';
 
 /** What the conditions of one webhook or policy may cost together, as upstream bounds them. */
 const conditionBudget = 2_500_000;
 const keptPrograms = 1000;
 
 /** Names that expressions of admission know; all of them of any type. */
-const variableNames = ['object', 'oldObject', 'request', 'namespaceObject', 'params', 'variables'] as const;
+const variableNames = [
+  'object',
+  'oldObject',
+  'request',
+  'namespaceObject',
+  'params',
+  'variables',
+  'authorizer',
+] as const;
 export type CelScope = ReadonlyMap<string, CelValue>;
 
 const programs = new Map<string, CelProgram>();
@@ -38,29 +48,58 @@ export function scopeOf(values: JsonRecord): CelScope {
   return new Map(Object.entries(values).map(([name, value]) => [name, untypedCelValue(value)]));
 }
 
-/** Whether all match conditions hold. One without a value counts by the failure policy: refused, or passed over. */
+/** All conditions hold: undefined. One does not: 'unmet'. One has no value and none is unmet: why. */
+export type ConditionsVerdict = undefined | 'unmet' | { readonly problem: string };
+
+export async function conditionsProblem(
+  conditions: readonly JsonRecord[],
+  known: JsonRecord,
+  questions: AccessQuestions,
+): Promise<ConditionsVerdict> {
+  if (conditions.length === 0) return undefined;
+  const scope = new Map([...scopeOf(known), ...questions.variables]);
+  let remainingUnits = conditionBudget;
+  const problems: string[] = [];
+  for (const { expression } of conditions) {
+    const source = text(expression) ?? '';
+    try {
+      const program = await programOf(source);
+      let spent = 0;
+      const value = await questions.answered(() => {
+        const budget = new CelBudget(remainingUnits);
+        try {
+          return program.evaluate(scope, budget);
+        } finally {
+          spent = budget.spent;
+        }
+      });
+      remainingUnits -= spent;
+      if (value !== true) return 'unmet';
+    } catch (error) {
+      if (error instanceof StatusError) throw error;
+      problems.push(
+        `expression '${source}' resulted in error: ${error instanceof Error ? error.message : String(error)}`,
+      );
+    }
+  }
+  if (problems.length === 0) return undefined;
+  const [only = ''] = problems;
+  return { problem: problems.length === 1 ? only : `[${problems.join(', ')}]` };
+}
+
+/** Whether all match conditions of a webhook hold. One without a value counts by the failure policy. */
 export async function conditionsHold(
   conditions: readonly JsonRecord[],
   request: JsonRecord,
   {
-    name,
     isIgnorable,
     write,
-  }: { readonly name: string; readonly isIgnorable: boolean; readonly write: AdmissionWrite },
+    context,
+  }: { readonly isIgnorable: boolean; readonly write: AdmissionWrite; readonly context: AdmissionContext },
 ): Promise<boolean> {
-  if (conditions.length === 0) return true;
-  const scope = scopeOf({ object: request.object, oldObject: request.oldObject, request });
-  const budget = new CelBudget(conditionBudget);
-  let problem: string | undefined;
-  for (const condition of conditions) {
-    try {
-      if ((await programOf(text(condition.expression) ?? '')).evaluate(scope, budget) !== true) return false;
-    } catch (error) {
-      if (error instanceof StatusError) throw error;
-      problem ??= `condition "${text(condition.name) ?? ''}" has no value: ${error instanceof Error ? error.message : String(error)}`;
-    }
-  }
-  if (problem === undefined) return true;
-  if (isIgnorable) return false;
-  throw forbidden(write.definition, write.name, `${name}: ${problem}`);
+  const known = { object: request.object, oldObject: request.oldObject, request };
+  const verdict = await conditionsProblem(conditions, known, new AccessQuestions(write, context));
+  if (verdict === undefined) return true;
+  if (verdict === 'unmet' || isIgnorable) return false;
+  throw forbidden(write.definition, write.name, verdict.problem);
 }

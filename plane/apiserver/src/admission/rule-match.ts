@@ -75,10 +75,14 @@ function resourceMatches(rule: string, plural: string, subresource: string): boo
 }
 
 function selects(selector: unknown, labels: Readonly<Record<string, string>> | undefined): boolean {
-  return matchesLabels(labelSelectorOf(selectorOf(selector)), labels);
+  return matchesLabels(labelSelectorIn(selector), labels);
 }
 
-/** A selector of a spec that validation has let through. */
+/** A metav1.LabelSelector of a spec that validation has let through. */
+export function labelSelectorIn(selector: unknown) {
+  return labelSelectorOf(selectorOf(selector));
+}
+
 function selectorOf(selector: unknown): LabelSelectorObject {
   const texts = (value: unknown) => list(value).flatMap((each) => text(each) ?? []);
   const labels = Object.entries(record(at(selector, 'matchLabels')));

@@ -1,41 +1,24 @@
-import {
-  CelBudget,
-  CelRecord,
-  type CelValue,
-  StatusError,
-  type StatusReason,
-  statusReasons,
-} from '@castellan/machinery';
+import { CelEvaluationError, StatusError, type StatusReason, statusReasons } from '@castellan/machinery';
 import { forbidden } from '../errors.js';
-import { type ApiObject, at, type JsonRecord, list, record, records, text } from '../json.js';
+import { type ApiObject, at, type JsonRecord, list, records, text } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
 import { storageKey } from '../storage/keys.js';
+import { AccessQuestions } from './access-questions.js';
 import type { AdmissionContext } from './admission-plugin.js';
 import { admissionRequest } from './admission-request.js';
-import { conditionsHold, programOf, scopeOf } from './conditions.js';
+import { conditionsProblem } from './conditions.js';
+import { PolicyExpressions, PolicyProblem } from './policy-expressions.js';
+import { BindingProblem, paramsOf } from './policy-params.js';
 import { isMatch, type MatchRules } from './rule-match.js';
 
 const group = 'admissionregistration.k8s.io';
-/** What one expression, and all expressions of one policy, may cost for one write: the bounds of kube-apiserver. */
-const unitsPerCall = 1_000_000;
-const unitsPerPolicy = 10_000_000;
+const failureAnnotation = 'validation.policy.admission.k8s.io/validation_failure';
+const longestMessageBytes = 5 * 1024;
+const longestAnnotationBytes = 10 * 1024;
 
 interface Failure {
   readonly message: string;
   readonly reason: StatusReason;
-}
-
-/** ValidatingAdmissionPolicies that are bound: each binding says what a failed validation leads to. */
-export async function validateByPolicies(write: AdmissionWrite, context: AdmissionContext): Promise<void> {
-  const { registry } = context.server;
-  const bindings = registry.builtin(group, 'v1', 'validatingadmissionpolicybindings').store;
-  await bindings.cache.reach(0);
-  for (const { object: binding } of bindings.cache.list(bindings.layout.prefix)) {
-    const { store } = registry.builtin(group, 'v1', 'validatingadmissionpolicies');
-    const policyName = text(at(binding, 'spec', 'policyName')) ?? '';
-    const policy = await store.storage.get(storageKey(store.layout, { name: policyName }));
-    if (policy !== undefined) await validateByPolicy({ policy, binding }, write, context);
-  }
 }
 
 interface Bound {
@@ -43,28 +26,58 @@ interface Bound {
   readonly binding: ApiObject;
 }
 
-async function validateByPolicy(bound: Bound, write: AdmissionWrite, context: AdmissionContext): Promise<void> {
+/**
+ * ValidatingAdmissionPolicies that are bound: each binding says what a failed validation leads to. All are asked, so
+ * that all warnings are told; the first refusal counts.
+ */
+export async function validateByPolicies(write: AdmissionWrite, context: AdmissionContext): Promise<void> {
+  const { registry } = context.server;
+  const bindings = registry.builtin(group, 'v1', 'validatingadmissionpolicybindings').store;
+  await bindings.cache.reach(0);
+  let refusal: StatusError | undefined;
+  for (const { object: binding } of bindings.cache.list(bindings.layout.prefix)) {
+    const { store } = registry.builtin(group, 'v1', 'validatingadmissionpolicies');
+    const policyName = text(at(binding, 'spec', 'policyName')) ?? '';
+    const policy = await store.storage.get(storageKey(store.layout, { name: policyName }));
+    if (policy === undefined) continue;
+    const [first] = await refusalsOf({ policy, binding }, write, context);
+    refusal ??= first;
+  }
+  if (refusal !== undefined) throw refusal;
+}
+
+async function refusalsOf(
+  bound: Bound,
+  write: AdmissionWrite,
+  context: AdmissionContext,
+): Promise<readonly StatusError[]> {
   const { policy, binding } = bound;
   const { server } = context;
-  if (!(await isMatch(matchRules(at(policy, 'spec', 'matchConstraints')), write, server))) return;
+  if (!(await isMatch(matchRules(at(policy, 'spec', 'matchConstraints')), write, server))) return [];
   const narrower = at(binding, 'spec', 'matchResources');
-  if (narrower !== undefined && !(await isMatch(bindingRules(narrower, policy), write, server))) return;
-  const request = admissionRequest(write, context);
-  const isIgnorable = at(policy, 'spec', 'failurePolicy') === 'Ignore';
+  if (narrower !== undefined && !(await isMatch(bindingRules(narrower, policy), write, server))) return [];
   const name = `ValidatingAdmissionPolicy '${policy.metadata.name ?? ''}' with binding '${binding.metadata.name ?? ''}'`;
-  const conditions = records(at(policy, 'spec', 'matchConditions'));
-  if (!(await conditionsHold(conditions, request, { name, isIgnorable, write }))) return;
-  const params = await paramsOf(bound, write, context);
-  if (params.isPassedOver) return;
-  const failures = await failuresOf(policy, { request, params: params.value, isIgnorable }, write, context);
+  const failures = await failuresOf(bound, write, context);
   const actions = list(at(binding, 'spec', 'validationActions'));
-  for (const { message, reason } of failures) {
-    if (actions.includes('Warn')) context.warn(`Validation failed for ${name}: ${message}`);
-    if (!actions.includes('Deny')) continue;
+  if (actions.includes('Warn')) {
+    for (const { message } of failures) context.warn(`Validation failed for ${name}: ${message}`);
+  }
+  if (actions.includes('Audit') && failures.length > 0) {
+    const told = failures.map(({ message }, index) => ({
+      message,
+      policy: policy.metadata.name,
+      binding: binding.metadata.name,
+      expressionIndex: index,
+      validationActions: actions,
+    }));
+    context.annotate(failureAnnotation, JSON.stringify(told));
+  }
+  if (!actions.includes('Deny')) return [];
+  return failures.map(({ message, reason }) => {
     const problem = `${name} denied request: ${message}`;
     const refusal = forbidden(write.definition, write.name, problem, [{ message: problem }]).status;
-    throw new StatusError({ ...refusal, reason, code: statusReasons[reason] });
-  }
+    return new StatusError({ ...refusal, reason, code: statusReasons[reason] });
+  });
 }
 
 function matchRules(match: unknown): MatchRules {
@@ -82,91 +95,89 @@ function bindingRules(match: unknown, policy: ApiObject): MatchRules {
   return own.rules.length > 0 ? own : { ...own, rules: matchRules(at(policy, 'spec', 'matchConstraints')).rules };
 }
 
-/** The object that a binding gives to its policy as `params`. */
-async function paramsOf({ policy, binding }: Bound, write: AdmissionWrite, { server }: AdmissionContext) {
-  const kind = record(at(policy, 'spec', 'paramKind'));
-  const reference = at(binding, 'spec', 'paramRef');
-  if (kind.kind === undefined || reference === undefined) return { value: null, isPassedOver: false };
-  const [version = '', paramGroup = ''] = (text(kind.apiVersion) ?? '').split('/').reverse();
-  const definitions = await server.registry.definitions();
-  const definition = definitions.find(
-    (each) => each.group === paramGroup && each.version === version && each.kind === kind.kind,
-  );
-  const resource = definition === undefined ? undefined : await server.registry.find(definition);
-  const name = text(at(reference, 'name')) ?? '';
-  const namespace = text(at(reference, 'namespace')) ?? write.namespace ?? '';
-  const found = await resource?.store.storage.get(storageKey(resource.store.layout, { namespace, name }));
-  if (found !== undefined) return { value: found, isPassedOver: false };
-  if (at(reference, 'parameterNotFoundAction') === 'Allow') return { value: null, isPassedOver: true };
-  throw forbidden(
-    write.definition,
-    write.name,
-    'no params found for policy binding with `Deny` parameterNotFoundAction',
-  );
+/** What the policy finds, once with each of its parameters. What cannot be judged is a failure, or is passed over. */
+async function failuresOf(bound: Bound, write: AdmissionWrite, context: AdmissionContext): Promise<readonly Failure[]> {
+  const isIgnorable = at(bound.policy, 'spec', 'failurePolicy') === 'Ignore';
+  const request = admissionRequest(write, context);
+  const namespaceObject = await namespaceOf(write, context);
+  try {
+    const failures: Failure[] = [];
+    for (const params of await paramsOf(bound, write.namespace, context.server)) {
+      const { object, oldObject } = request;
+      const known = { object, oldObject, request, params: params ?? null, namespaceObject };
+      failures.push(...(await judged(bound, { known, isIgnorable, write }, context)));
+    }
+    return failures;
+  } catch (error) {
+    if (!(error instanceof BindingProblem)) throw error;
+    return isIgnorable ? [] : [invalid(`failed to configure binding: ${error.message}`)];
+  }
 }
 
-async function failuresOf(
-  policy: ApiObject,
-  {
-    request,
-    params,
-    isIgnorable,
-  }: { readonly request: JsonRecord; readonly params: unknown; readonly isIgnorable: boolean },
-  write: AdmissionWrite,
-  { server }: AdmissionContext,
-): Promise<readonly Failure[]> {
-  let remainingUnits = unitsPerPolicy;
+async function namespaceOf({ namespace }: AdmissionWrite, { server }: AdmissionContext): Promise<ApiObject | null> {
+  if (namespace === undefined) return null;
   const { store } = server.registry.builtin('', 'v1', 'namespaces');
-  const { namespace } = write;
-  const namespaceObject =
-    namespace === undefined ? null : ((await store.storage.get(storageKey(store.layout, { name: namespace }))) ?? null);
-  const known = { object: request.object, oldObject: request.oldObject, request, params, namespaceObject };
-  const scope = new Map<string, CelValue>(scopeOf(known));
-  const variables = new Map<string, CelValue>();
-  const evaluate = async (source: string) => {
-    const program = await programOf(source);
-    const budget = new CelBudget(Math.min(unitsPerCall, remainingUnits));
-    try {
-      return program.evaluate(scope, budget);
-    } finally {
-      remainingUnits -= budget.spent;
-    }
-  };
-  for (const variable of records(at(policy, 'spec', 'variables'))) {
-    try {
-      variables.set(text(variable.name) ?? '', await evaluate(text(variable.expression) ?? ''));
-    } catch {
-      // It has no value: an expression that asks for it says so.
-    }
-    scope.set('variables', new CelRecord(variables));
-  }
+  return (await store.storage.get(storageKey(store.layout, { name: namespace }))) ?? null;
+}
+
+async function judged(
+  { policy }: Bound,
+  {
+    known,
+    isIgnorable,
+    write,
+  }: { readonly known: JsonRecord; readonly isIgnorable: boolean; readonly write: AdmissionWrite },
+  context: AdmissionContext,
+): Promise<readonly Failure[]> {
+  const questions = new AccessQuestions(write, context);
+  const conditions = await conditionsProblem(records(at(policy, 'spec', 'matchConditions')), known, questions);
+  if (conditions === 'unmet') return [];
+  if (conditions !== undefined) return isIgnorable ? [] : [invalid(conditions.problem)];
+  const expressions = new PolicyExpressions(policy, known, questions);
   const failures: Failure[] = [];
+  const noteProblem = (error: unknown) => {
+    if (!(error instanceof PolicyProblem)) throw error;
+    if (!isIgnorable) failures.push(invalid(error.message));
+  };
   for (const validation of records(at(policy, 'spec', 'validations'))) {
     const source = text(validation.expression) ?? '';
-    const reason = reasonOf(validation.reason);
     try {
-      if ((await evaluate(source)) === true) continue;
-      failures.push({ message: await messageOf(validation, source, evaluate), reason });
+      if ((await expressions.evaluate(source)) === true) continue;
+      failures.push({ message: await messageOf(validation, expressions), reason: reasonOf(validation.reason) });
     } catch (error) {
-      if (isIgnorable) continue;
-      const problem = error instanceof Error ? error.message : String(error);
-      failures.push({ message: `expression '${source}' resulted in error: ${problem}`, reason });
+      noteProblem(error);
+    }
+  }
+  for (const { key, valueExpression } of records(at(policy, 'spec', 'auditAnnotations'))) {
+    try {
+      const value = await expressions.evaluate(text(valueExpression) ?? '');
+      if (typeof value !== 'string' || value.trim() === '') continue;
+      const shown = Buffer.from(value.trim()).subarray(0, longestAnnotationBytes).toString('utf8');
+      context.annotate(`${policy.metadata.name ?? ''}/${text(key) ?? ''}`, shown);
+    } catch (error) {
+      noteProblem(error);
     }
   }
   return failures;
 }
 
-async function messageOf(
-  validation: JsonRecord,
-  source: string,
-  evaluate: (source: string) => Promise<CelValue>,
-): Promise<string> {
-  const expression = text(validation.messageExpression) ?? '';
-  if (expression !== '') {
-    const message = await evaluate(expression).catch(() => undefined);
-    if (typeof message === 'string' && message.trim() !== '') return message;
+/** Why a validation failed: what its message expression says, if that is one line of a fitting length. */
+async function messageOf(validation: JsonRecord, expressions: PolicyExpressions): Promise<string> {
+  const source = text(validation.messageExpression) ?? '';
+  if (source !== '') {
+    const value = await expressions.evaluate(source).catch((error: unknown) => {
+      if (error instanceof PolicyProblem || error instanceof CelEvaluationError) return undefined;
+      throw error;
+    });
+    const message = typeof value === 'string' ? value.trim() : '';
+    if (message !== '' && !message.includes('\n') && Buffer.byteLength(message) <= longestMessageBytes) return message;
   }
-  return text(validation.message) || `failed expression: ${source.trim()}`;
+  const told = (text(validation.message) ?? '').trim();
+  return told || `failed expression: ${(text(validation.expression) ?? '').trim()}`;
+}
+
+function invalid(message: string): Failure {
+  return { message, reason: 'Invalid' };
 }
 
 function reasonOf(reason: unknown): StatusReason {

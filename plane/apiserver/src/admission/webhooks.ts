@@ -40,6 +40,11 @@ export async function mutateByWebhooks(write: AdmissionChange, context: Admissio
   return object;
 }
 
+/** Mutating webhooks hear of deletes as well; they may refuse them, and there is nothing that they could change. */
+export async function askMutatingWebhooksOfDelete(write: AdmissionWrite, context: AdmissionContext): Promise<void> {
+  for (const webhook of await webhooksOf('mutatingwebhookconfigurations', context)) await ask(webhook, write, context);
+}
+
 /** Asks the validating webhooks, all at once. */
 export async function validateByWebhooks(write: AdmissionWrite, context: AdmissionContext): Promise<void> {
   const webhooks = await webhooksOf('validatingwebhookconfigurations', context);
@@ -64,7 +69,7 @@ async function ask(
   const name = text(webhook.name) ?? '';
   const request = admissionRequest(write, context);
   const isIgnorable = webhook.failurePolicy === 'Ignore';
-  if (!(await conditionsHold(records(webhook.matchConditions), request, { name, isIgnorable, write })))
+  if (!(await conditionsHold(records(webhook.matchConditions), request, { isIgnorable, write, context })))
     return undefined;
   if (context.isDryRun && !['None', 'NoneOnDryRun'].includes(text(webhook.sideEffects) ?? '')) {
     throw StatusError.of('BadRequest', `admission webhook ${JSON.stringify(name)} does not support dry run`);
@@ -73,6 +78,9 @@ async function ask(
     const review = { kind: 'AdmissionReview', apiVersion: 'admission.k8s.io/v1', request };
     const response = await callWebhook(context.server, webhook, review);
     for (const warning of list(response.warnings)) context.warn(String(warning));
+    for (const [key, value] of Object.entries(record(response.auditAnnotations))) {
+      context.annotate(`${name}/${key}`, String(value));
+    }
     if (response.allowed !== true) throw denied(name, record(response.status));
     return response;
   } catch (error) {

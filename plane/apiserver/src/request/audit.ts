@@ -22,6 +22,7 @@ export class AuditEvent {
   private asked: { readonly verb: string; readonly info: RequestInfo } | undefined;
   private status = 0;
   private isComplete = false;
+  private readonly annotations: Record<string, string> = {};
 
   constructor(sink: AuditSink, world: World, request: ApiRequest, auditId: string) {
     this.sink = sink;
@@ -37,6 +38,11 @@ export class AuditEvent {
     this.asked = asked;
     this.speaker = speaker;
     this.user = user;
+  }
+
+  /** The first value of a key stays. */
+  annotate(key: string, value: string): void {
+    this.annotations[key] ??= value;
   }
 
   /** The same writer, watched for the reply's status. */
@@ -93,6 +99,7 @@ export class AuditEvent {
         ...(this.status === 0 ? {} : { responseStatus: { metadata: {}, code: this.status } }),
         requestReceivedTimestamp: microTime(this.receivedMs),
         stageTimestamp: microTime(this.world.clock.now()),
+        ...(Object.keys(this.annotations).length === 0 ? {} : { annotations: this.annotations }),
       }),
     );
   }

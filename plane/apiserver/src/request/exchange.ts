@@ -11,6 +11,8 @@ export interface Exchange {
   readonly info: RequestInfo;
   readonly user: User;
   readonly reply: Reply;
+  /** Adds to what the audit log tells of the request. */
+  readonly annotate: (key: string, value: string) => void;
 }
 
 export type ResourceInfo = Extract<RequestInfo, { type: 'resource' }>;

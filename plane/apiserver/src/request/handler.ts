@@ -36,7 +36,8 @@ export async function handle(server: Server, received: ApiRequest, writer: Respo
     audit?.describe({ verb, info }, speaker, user);
     inFlight = server.inFlight.enter(user, verb, info);
     await server.authorizer.assert(attributesOf(user, verb, info, request.query));
-    const exchange = { request, info, user, reply };
+    const annotate = (key: string, value: string) => audit?.annotate(key, value);
+    const exchange = { request, info, user, reply, annotate };
     await (info.type === 'path' ? servePath(server, exchange, info.path) : serveResource(server, exchange, info));
   } catch (error) {
     const status = statusOf(error);

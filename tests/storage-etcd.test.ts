@@ -1,12 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import type { Client } from '@castellan/client';
-import { configMaps, isStatusError } from '@castellan/machinery';
+import { type Client, connect, loadKubeconfig } from '@castellan/client';
+import { configMaps, isStatusError, leases, namespaces, serviceAccounts, services } from '@castellan/machinery';
 import { waitFor } from '@castellan/world';
 import { castellan, PlaneProcess, world } from './plane-process.js';
 import { etcdMissing, RealEtcd } from './real-etcd.js';
 
 const namespace = 'default';
+const json = { 'content-type': 'application/json' };
 
 describe('castellan up --storage etcd://…', { skip: etcdMissing }, () => {
   let etcd: RealEtcd;
@@ -99,6 +100,56 @@ describe('castellan up --storage etcd://…', { skip: etcdMissing }, () => {
     assert.deepEqual(seen, written);
   });
 
+  test('a client of one plane is a client of the other: authority, tokens and service addresses are shared', async () => {
+    const config = await loadKubeconfig(one.kubeconfig);
+    const { server, caCertificate = '' } = await loadKubeconfig(two.kubeconfig);
+    assert.equal(caCertificate, config.caCertificate);
+    const admin = connect({ ...config, server }, { world });
+    const path = `/api/v1/namespaces/${namespace}/serviceaccounts/default/token`;
+    const issued = await admin.request({ method: 'POST', path, headers: json, body: '{"spec":{}}' });
+    const { status } = JSON.parse(await textOf(issued)) as { status: { token: string } };
+    await admin.close();
+    const account = connect({ server: config.server, caCertificate, token: status.token }, { world });
+    const review = '/apis/authentication.k8s.io/v1/selfsubjectreviews';
+    const reply = await account.request({ method: 'POST', path: review, headers: json, body: '{}' });
+    assert.match(await textOf(reply), /"username":"system:serviceaccount:default:default"/);
+    await account.close();
+    const clients = [await one.client(), await two.client()];
+    const addresses = await Promise.all(
+      clients.map(async (client, index) => {
+        const spec = { ports: [{ port: 80 }] };
+        const service = await client.create(services, { metadata: { namespace, name: `shared-${index}` }, spec });
+        return String(service.spec?.clusterIP).split('.').slice(0, 2).join('.');
+      }),
+    );
+    assert.equal(addresses[0], addresses[1]);
+  });
+
+  test('the controllers of one plane act; when it is killed, those of the other take over', {
+    timeout: 90_000,
+  }, async () => {
+    const planes = [one, two];
+    const client = async (plane: PlaneProcess | undefined) => await (plane ?? one).client();
+    const lease = { namespace: 'kube-system', name: 'castellan-controllers' };
+    const holder = async (reader: Client) => (await reader.find(leases, lease))?.spec?.holderIdentity ?? '';
+    const first = await holder(await client(one));
+    assert.notEqual(first, '');
+    // The leader's own log says who it is.
+    const logs = await Promise.all(planes.map((plane) => plane.log()));
+    const leader = logs.findIndex((log) => log.includes(`leading: ${first}`));
+    const standby = planes[1 - leader];
+    await planes[leader]?.kill();
+    const left = await client(standby);
+    const name = 'made-while-nobody-led';
+    await left.create(namespaces, { metadata: { name } });
+    await waitFor(world, () => left.find(serviceAccounts, { namespace: name, name: 'default' }), {
+      what: 'the default service account, made by the controllers of the plane that is left',
+      deadlineMs: 60_000,
+    });
+    assert.notEqual(await holder(left), first);
+    await up(planes[leader] ?? one);
+  });
+
   test('a plane that is killed leaves everything to the other one, and comes back to it', async () => {
     const name = 'left-behind';
     await (await one.client()).create(configMaps, { metadata: { namespace, name } });
@@ -129,6 +180,12 @@ for (const detach of [[], ['--detach']]) {
       await plane.remove();
     }
   });
+}
+
+async function textOf({ body }: { readonly body: AsyncIterable<Uint8Array> }): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 async function repeat(times: number, work: () => Promise<void>): Promise<void> {

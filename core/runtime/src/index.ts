@@ -14,7 +14,7 @@ export { type Change, type ChangeHandler, Informer, type InformerOptions } from 
 export { type ReflectorOptions, type ReflectorSink, runReflector, type Selection } from './informer/reflector.js';
 export { createLog, type LogLevel, type LogOptions, logWith } from './log.js';
 export type { ControllerStatus } from './manager/controller-runner.js';
-export { type LeaderElectionOptions, LeadershipLostError } from './manager/leader-election.js';
+export { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from './manager/leader-election.js';
 export { createManager, type Manager, type ManagerOptions, type ManagerStatus } from './manager/manager.js';
 export type { KeyStatus } from './manager/reconcile-history.js';
 export type { Operator } from './operator.js';

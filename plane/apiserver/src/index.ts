@@ -1,13 +1,13 @@
-export type { Encryption } from './encryption/encryption.js';
+export { type Encryption, noEncryption } from './encryption/encryption.js';
 export { EncryptionConfigurationError } from './encryption/encryption-configuration-error.js';
 export { readEncryptionConfiguration } from './encryption/read-configuration.js';
-export { DecryptionError } from './encryption/value-transformer.js';
+export { DecryptionError, type ValueTransformer } from './encryption/value-transformer.js';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server/api-server.js';
-export { ensureCertificates } from './server/certificates.js';
+export { ensureCertificates, newAuthority } from './server/certificates.js';
 export type { ApiRequest, ResponseWriter, User } from './server/http.js';
 export { kubeconfigOf } from './server/kubeconfig.js';
 export type { TlsMaterial } from './server/listener.js';
 export type { LogRequest, NodeStreams } from './server/node-streams.js';
-export type { CertificateOptions, Certificates } from './server/plane-certificates.js';
+export type { Authority, CertificateOptions, Certificates } from './server/plane-certificates.js';
 export { PortInUseError } from './server/port-in-use-error.js';
 export { ensureServiceAccountKey } from './server/service-account-key.js';

@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type ApiServer,
+  type Authority,
   type Certificates,
   createApiServer,
   type Encryption,
@@ -9,6 +10,7 @@ import {
   ensureServiceAccountKey,
   kubeconfigOf,
   type NodeStreams,
+  noEncryption,
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
 import type { Keyspace } from '@castellan/keyspace';
@@ -18,6 +20,7 @@ import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
 import { installCustomResourceDefinitions } from './install.js';
 import type { Phase, PlaneOptions } from './plane-options.js';
 import { explainDecryption, rememberEncryption } from './remembered-encryption.js';
+import { shareState } from './shared-state.js';
 import { openStorage, startCompaction } from './storage.js';
 import { startWorkers, type Workers } from './workers.js';
 
@@ -55,15 +58,26 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
   };
   try {
     await mkdir(dataDirectory, { recursive: true });
-    const addresses = await ensureAddressPlan(dataDirectory);
     const encryption = await rememberEncryption(dataDirectory, options.encryptionConfiguration);
-    const keyspace = await phase('keyspace', () => openStorage(options));
+    const { keyspace, isShared } = await phase('keyspace', () => openStorage(options));
     started.push(() => keyspace.close());
     started.push(startCompaction(keyspace, options));
-    const certificates = await phase('certificates', () => planeCertificates(dataDirectory, addresses, world));
+    const own = await ensureAddressPlan(dataDirectory);
+    const pkiDirectory = join(dataDirectory, 'pki');
+    const values = (encryption ?? noEncryption).transformerOf({ group: '', plural: 'secrets' });
+    const shared = isShared
+      ? await shareState({ keyspace, world, values, pkiDirectory, ...own }).catch(explainDecryption)
+      : undefined;
+    const addresses = { ...own, serviceCidr: shared?.serviceCidr ?? own.serviceCidr };
+    const certificates = await phase('certificates', () =>
+      planeCertificates(pkiDirectory, { addresses, world, authority: shared?.authority }),
+    );
+    const serviceAccountKey = shared?.serviceAccountKey ?? (await ensureServiceAccountKey(pkiDirectory));
     const streams = new LateNodeStreams();
     const server = await phase('API server', () =>
-      planeApiServer(options, { keyspace, encryption, addresses, nodeStreams: streams }).catch(explainDecryption),
+      planeApiServer(options, { keyspace, encryption, addresses, serviceAccountKey, nodeStreams: streams }).catch(
+        explainDecryption,
+      ),
     );
     started.push(() => server.close());
     const tls = {
@@ -86,6 +100,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
     await writeFile(kubeconfigPath, kubeconfigOf({ url, ...certificates }), { mode: 0o600 });
     const workers = startWorkers({
       ...options,
+      isShared,
       addresses,
       apiServer: { host, port },
       rootCertificate: certificates.caCertificate,
@@ -121,9 +136,13 @@ async function stopAll(started: Stop[], log: Log): Promise<void> {
   }
 }
 
-async function planeCertificates(dataDirectory: string, addresses: AddressPlan, world: World): Promise<Certificates> {
+async function planeCertificates(
+  directory: string,
+  options: { readonly addresses: AddressPlan; readonly world: World; readonly authority: Authority | undefined },
+): Promise<Certificates> {
+  const { addresses, world, authority } = options;
   return await ensureCertificates({
-    directory: join(dataDirectory, 'pki'),
+    directory,
     names: [
       'localhost',
       'kubernetes',
@@ -133,20 +152,21 @@ async function planeCertificates(dataDirectory: string, addresses: AddressPlan, 
     ],
     addresses: [host, firstAddressOf(addresses.serviceCidr)],
     world,
+    ...(authority === undefined ? {} : { authority }),
   });
 }
 
 async function planeApiServer(
-  { dataDirectory, world, log }: PlaneOptions,
+  { world, log }: PlaneOptions,
   parts: {
     readonly keyspace: Keyspace;
     readonly encryption: Encryption | undefined;
     readonly addresses: AddressPlan;
+    readonly serviceAccountKey: string;
     readonly nodeStreams: NodeStreams;
   },
 ): Promise<ApiServer> {
-  const { keyspace, encryption, addresses, nodeStreams } = parts;
-  const serviceAccountKey = await ensureServiceAccountKey(join(dataDirectory, 'pki'));
+  const { keyspace, encryption, addresses, serviceAccountKey, nodeStreams } = parts;
   return await createApiServer({
     serviceAccountKey,
     keyspace,

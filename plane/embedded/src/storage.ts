@@ -39,20 +39,25 @@ interface StorageOptions {
 /** As kube-apiserver's `--etcd-compaction-interval`. */
 const compactionIntervalMs = 5 * 60_000;
 
-export async function openStorage(options: StorageOptions): Promise<Keyspace> {
+/** `isShared`: other planes may use it at the same time. */
+export async function openStorage(
+  options: StorageOptions,
+): Promise<{ readonly keyspace: Keyspace; readonly isShared: boolean }> {
   const { dataDirectory, world, log } = options;
   const storage = await rememberStorage(dataDirectory, options.storage);
   if (storage.type === 'etcd') {
     const { endpoints, tls } = storage;
-    return await openEtcdKeyspace({
+    const keyspace = await openEtcdKeyspace({
       endpoints,
       world,
       onNotice: (message) => log.warn(message),
       ...(tls === undefined ? {} : { tls: await readTls(tls) }),
     });
+    return { keyspace, isShared: true };
   }
   const directory = join(dataDirectory, 'keyspace');
-  return await openEmbeddedKeyspace({ directory, world, onNotice: ({ message }) => log.warn(message) });
+  const keyspace = await openEmbeddedKeyspace({ directory, world, onNotice: ({ message }) => log.warn(message) });
+  return { keyspace, isShared: false };
 }
 
 /** Forgets the keyspace's old history again and again. The result stops that. */

@@ -3,10 +3,11 @@ import type { NodeStreams } from '@castellan/apiserver';
 import type { Client } from '@castellan/client';
 import { type PlaneControllers, planeControllers } from '@castellan/controllers';
 import { createNodeAgent, type NodeAgent } from '@castellan/node';
-import { createManager, type Manager } from '@castellan/runtime';
+import { type Controller, createManager } from '@castellan/runtime';
 import { schedulerController } from '@castellan/scheduler';
 import type { AddressPlan } from './address-plan.js';
 import type { PlaneOptions } from './plane-options.js';
+import { type Duty, type Term, Turns } from './turns.js';
 
 /** Everything of a plane that works on the API as its client. */
 export interface Workers {
@@ -16,6 +17,8 @@ export interface Workers {
 }
 
 export interface WorkersOptions extends PlaneOptions {
+  /** Other planes may work on the same objects. */
+  readonly isShared: boolean;
   readonly addresses: AddressPlan;
   readonly apiServer: { readonly host: string; readonly port: number };
   /** PEM. */
@@ -25,47 +28,48 @@ export interface WorkersOptions extends PlaneOptions {
 }
 
 /**
- * Starts controllers, scheduler, node agent and operators. The operators have a manager of their own, as they would on any
+ * Starts controllers, scheduler, node agent and operators. The operators have managers of their own, as they would on any
  * other cluster; they end first, so that none of them acts on pods that are being stopped.
+ *
+ * Over a shared storage each plane runs its own node agent, and controllers and each operator run on one plane at a time.
  */
 export function startWorkers(options: WorkersOptions): Workers {
-  const { world, log } = options;
+  const { world, log, isShared } = options;
   const planeClient = options.clientFor('castellan-plane');
   const operatorClient = options.clientFor('castellan-operator');
   const node = options.node ? nodeAgentOf(options, planeClient) : undefined;
-  const { controllers, components } = options.controllers ? controllersOf(options, planeClient) : noControllers;
-  const plane = createManager({
-    client: planeClient,
-    world,
-    log,
-    controllers: [...controllers, ...(node?.controllers ?? [])],
-  });
-  const operators = createManager({
-    client: operatorClient,
-    world,
-    log,
-    controllers: options.operators.flatMap((operator) => operator.controllers),
+  const identity = `${hostname().toLowerCase()}_${world.random.uuid()}`;
+  const workOf = (duty: Duty, client: Client): Work =>
+    isShared ? new Turns(duty, { client, world, log, identity }) : alone(duty);
+  const nodeControllers = node?.controllers ?? [];
+  const isTogether = options.controllers && !isShared;
+  const plane = [
+    ...(options.controllers
+      ? [workOf(controllersDuty(options, planeClient, isTogether ? nodeControllers : []), planeClient)]
+      : []),
+    ...(isTogether ? [] : [alone({ begin: () => termOf(options, planeClient, { controllers: nodeControllers }) })]),
+  ];
+  const operators = options.operators.map(({ name, controllers }) => {
+    const begin = () => termOf(options, operatorClient, { controllers });
+    return workOf({ lease: `castellan-operator-${name}`, begin }, operatorClient);
   });
 
   const stopPlane = new AbortController();
   const stopOperators = new AbortController();
   const fail = (error: unknown) => options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
+  const runAll = (works: readonly Work[], signal: AbortSignal) =>
+    Promise.all(works.map((work) => work.run(signal).catch(fail)));
   const nodeStarted = (node?.start() ?? Promise.resolve()).then(() => undefined);
   nodeStarted.catch(fail);
-  const planeRuns = nodeStarted.then(async () => {
-    await Promise.all([
-      runOrFail(plane, stopPlane.signal, fail),
-      ...components.map((component) => component.run(stopPlane.signal).catch(fail)),
-    ]);
-  });
+  const planeRuns = nodeStarted.then(() => runAll(plane, stopPlane.signal));
   planeRuns.catch(() => undefined);
-  const operatorsRun = runOrFail(operators, stopOperators.signal, fail);
+  const operatorsRun = runAll(operators, stopOperators.signal);
 
   return {
     ...(node === undefined ? {} : { nodeStreams: node }),
     async working() {
       await nodeStarted;
-      await Promise.all([plane.ready(), operators.ready()]);
+      await Promise.all([...plane, ...operators].map((work) => work.settled()));
     },
     async stop(pods) {
       stopOperators.abort();
@@ -80,11 +84,44 @@ export function startWorkers(options: WorkersOptions): Workers {
   };
 }
 
-const noControllers: PlaneControllers = { controllers: [], components: [] };
+/** `Turns`, or what needs none. */
+type Work = Pick<Turns, 'run' | 'settled'>;
 
-function controllersOf({ world, log, rootCertificate }: WorkersOptions, client: Client): PlaneControllers {
-  const { controllers, components } = planeControllers({ client, world, log, rootCertificate });
-  return { controllers: [...controllers, schedulerController()], components };
+/** This process is the only one that has the duty: it begins at once. */
+function alone(duty: Pick<Duty, 'begin'>): Work {
+  const term = duty.begin();
+  return { run: (signal) => term.run(signal), settled: () => term.ready() };
+}
+
+function controllersDuty(options: WorkersOptions, client: Client, more: readonly Controller[]): Duty {
+  const { world, log, rootCertificate } = options;
+  return {
+    lease: 'castellan-controllers',
+    begin() {
+      const { controllers, components } = planeControllers({ client, world, log, rootCertificate });
+      return termOf(options, client, { controllers: [...controllers, schedulerController(), ...more], components });
+    },
+  };
+}
+
+function termOf({ world, log }: WorkersOptions, client: Client, parts: Partial<PlaneControllers>): Term {
+  const { controllers = [], components = [] } = parts;
+  const manager = createManager({ client, world, log, controllers });
+  return {
+    ready: () => manager.ready(),
+    run: (signal) => together([manager, ...components], signal),
+  };
+}
+
+/** Parts that end together: one that ends by itself has failed, and ends the others. */
+async function together(
+  parts: readonly { run(signal: AbortSignal): Promise<void> }[],
+  signal: AbortSignal,
+): Promise<void> {
+  const failure = new AbortController();
+  const until = AbortSignal.any([signal, failure.signal]);
+  await Promise.all(parts.map((part) => part.run(until).catch((error: unknown) => failure.abort(error))));
+  if (failure.signal.aborted) throw failure.signal.reason;
 }
 
 function nodeAgentOf(options: WorkersOptions, client: Client): NodeAgent {
@@ -99,9 +136,4 @@ function nodeAgentOf(options: WorkersOptions, client: Client): NodeAgent {
     clusterDomain: 'cluster.local',
     apiServer: options.apiServer,
   });
-}
-
-/** A manager that ends by itself has failed: without it the plane does nothing. */
-async function runOrFail(manager: Manager, signal: AbortSignal, fail: (error: unknown) => void): Promise<void> {
-  await manager.run(signal).catch(fail);
 }

@@ -1,7 +1,8 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CertificateOptions, Certificates } from './plane-certificates.js';
+import type { World } from '@castellan/world';
+import type { Authority, CertificateOptions, Certificates } from './plane-certificates.js';
 
 const files: Readonly<Record<keyof Certificates, string>> = {
   caCertificate: 'ca.crt',
@@ -16,7 +17,7 @@ const renewBeforeMs = 24 * 3600 * 1000;
 
 /**
  * The plane's certificates, made once and kept in `directory` (mode 0600). Made anew, all of them, when one is missing,
- * is about to end or does not name all of `names` and `addresses`; a kubeconfig written before is then of no use.
+ * is about to end, is not of `authority`, or does not name all of `names` and `addresses`; a kubeconfig written before is then of no use.
  */
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
   const kept = await readCertificates(options.directory);
@@ -32,6 +33,12 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
     await rename(`${path}.new`, path);
   }
   return issued;
+}
+
+/** For planes that share one; its key is to be kept as a secret is. */
+export async function newAuthority(world: World): Promise<Authority> {
+  const { issueAuthority } = await import('./issue-certificates.js');
+  return issueAuthority(world.clock.now());
 }
 
 async function readCertificates(directory: string): Promise<Certificates | undefined> {
@@ -50,13 +57,14 @@ async function readCertificates(directory: string): Promise<Certificates | undef
 }
 
 /** Whether the kept files belong together, hold long enough and name what they must. */
-function isUsable(kept: Certificates, { names, addresses, world }: CertificateOptions): boolean {
+function isUsable(kept: Certificates, { names, addresses, world, authority }: CertificateOptions): boolean {
   try {
     const ca = new X509Certificate(kept.caCertificate);
     const server = new X509Certificate(kept.serverCertificate);
     const admin = new X509Certificate(kept.adminCertificate);
     const latest = world.clock.now() + renewBeforeMs;
     return (
+      (authority === undefined || authority.certificate === kept.caCertificate) &&
       [ca, server, admin].every((certificate) => Date.parse(certificate.validTo) > latest) &&
       isPair(server, kept.serverKey) &&
       isPair(admin, kept.adminKey) &&

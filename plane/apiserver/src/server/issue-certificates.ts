@@ -1,4 +1,12 @@
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import { isIP, isIPv4 } from 'node:net';
 import {
   bitString,
@@ -12,7 +20,7 @@ import {
   unsignedInteger,
   utf8String,
 } from './der.js';
-import type { CertificateOptions, Certificates } from './plane-certificates.js';
+import type { Authority, CertificateOptions, Certificates } from './plane-certificates.js';
 
 /**
  * X.509 certificates written directly (RFC 5280). A library for it costs a start more than the rest of the server.
@@ -46,21 +54,40 @@ interface KeyPair {
   readonly publicKey: KeyObject;
 }
 
-/** A new authority, whose key is forgotten, and the server's and the administrator's certificates signed by it. */
-export function issueCertificates({ names, addresses, world }: CertificateOptions): Certificates {
+const authoritySubject: Subject = { commonName: 'castellan-ca' };
+
+/** An authority for planes: signed by itself. */
+export function issueAuthority(nowMs: number): Authority {
+  const keys = newKeys();
+  return {
+    key: pemOfKey(keys),
+    certificate: certificate({
+      subject: authoritySubject,
+      keys,
+      issuer: authoritySubject,
+      issuerKeys: keys,
+      validity: validityFrom(nowMs),
+      extensions: [
+        extension(oid.basicConstraints, sequence(boolean(true)), true),
+        // keyCertSign, cRLSign
+        extension(oid.keyUsage, bitString(Buffer.of(0b0000_0110), 1), true),
+      ],
+    }),
+  };
+}
+
+/** The server's and the administrator's certificates, signed by the authority: a new one, unless there is one. */
+export function issueCertificates({ names, addresses, world, ...options }: CertificateOptions): Certificates {
   const now = world.clock.now();
-  const authority = { subject: { commonName: 'castellan-ca' }, keys: newKeys() };
+  const authority = options.authority ?? issueAuthority(now);
+  const authorityKeys = keysOf(authority.key);
   const server = newKeys();
   const admin = newKeys();
-  const validity = { fromMs: now - backdatedMs, untilMs: now + lifetimeMs };
+  const validity = validityFrom(now);
   const issue = (subject: Subject, keys: KeyPair, extensions: readonly Uint8Array[]) =>
-    certificate({ subject, keys, issuer: authority.subject, issuerKeys: authority.keys, validity, extensions });
+    certificate({ subject, keys, issuer: authoritySubject, issuerKeys: authorityKeys, validity, extensions });
   return {
-    caCertificate: issue(authority.subject, authority.keys, [
-      extension(oid.basicConstraints, sequence(boolean(true)), true),
-      // keyCertSign, cRLSign
-      extension(oid.keyUsage, bitString(Buffer.of(0b0000_0110), 1), true),
-    ]),
+    caCertificate: authority.certificate,
     serverKey: pemOfKey(server),
     serverCertificate: issue({ commonName: 'castellan-apiserver' }, server, [
       ...leafExtensions(oid.serverAuth),
@@ -73,6 +100,15 @@ export function issueCertificates({ names, addresses, world }: CertificateOption
       leafExtensions(oid.clientAuth),
     ),
   };
+}
+
+function validityFrom(nowMs: number) {
+  return { fromMs: nowMs - backdatedMs, untilMs: nowMs + lifetimeMs };
+}
+
+function keysOf(pem: string): KeyPair {
+  const privateKey = createPrivateKey(pem);
+  return { privateKey, publicKey: createPublicKey(privateKey) };
 }
 
 function newKeys(): KeyPair {

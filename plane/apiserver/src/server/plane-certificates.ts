@@ -15,4 +15,12 @@ export interface CertificateOptions {
   readonly names: readonly string[];
   readonly addresses: readonly string[];
   readonly world: World;
+  /** Signs them, so that several planes have one authority. Absent: one that is made for them and whose key is forgotten. */
+  readonly authority?: Authority;
+}
+
+/** PEM texts. */
+export interface Authority {
+  readonly certificate: string;
+  readonly key: string;
 }

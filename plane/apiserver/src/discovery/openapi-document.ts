@@ -1,168 +1,168 @@
-import { apiVersionOf } from '@castellan/machinery';
 import { isRecord, record } from '../json.js';
-import type { ResourceDefinition, SubresourceDefinition } from '../registry/resource.js';
+import type { ResourceDefinition } from '../registry/resource.js';
 import { versionInfo } from '../request/version.js';
-import type { ApiVersion } from './groups.js';
+import { objectType, typeNameOf } from '../types/field-types.js';
+import { builtInSchemas, schemaName } from './built-in-schemas.js';
+import { type Descriptions, memberTexts, readDescriptions } from './descriptions.js';
+import type { ApiGroup, ApiVersion } from './groups.js';
+import {
+  discoveryPath,
+  type GroupVersionKind,
+  type PathItem,
+  pathsOf,
+  type TypeReference,
+} from './openapi-operations.js';
 
-const metaSchema = 'io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta';
-const listMetaSchema = 'io.k8s.apimachinery.pkg.apis.meta.v1.ListMeta';
+type Schema = Readonly<Record<string, unknown>>;
 
-interface GroupVersionKind {
-  readonly group: string;
+/** Paths, and the schemas of all that they speak of, for one or more groups; not yet in the form of OpenAPI v2 or v3. */
+export interface ApiDescription {
+  readonly title: string;
   readonly version: string;
-  readonly kind: string;
+  readonly paths: readonly PathItem[];
+  readonly schemas: Readonly<Record<string, Schema>>;
+  readonly descriptions: Descriptions;
+  /** The name of a type's schema. */
+  nameOf(type: TypeReference): string;
+}
+
+/** What a document is to be of. */
+interface AskedPaths {
+  readonly groups: readonly ApiGroup[];
+  /** Paths that belong to no group's version. */
+  readonly fixed: readonly PathItem[];
 }
 
 /**
- * The OpenAPI v3 document of one group and version: what kubectl and Helm look for in it. Each operation names its kind
- * and action, PATCH says that it knows dryRun and fieldValidation, each kind has a schema.
+ * What OpenAPI documents say of some groups' versions. The tables behind it are large: this module is loaded with the first
+ * document. `all` are the server's groups: a document also has kinds of others that stand within its own.
  */
-export async function openApiDocument(group: string, { version, resources }: ApiVersion) {
-  const kinds = resources.filter(({ verbs }) => verbs.length > 0);
-  const builtIn = kinds.filter(({ isCustom }) => !isCustom);
-  const types = builtIn.length === 0 ? {} : await typesOf(builtIn);
-  return {
-    openapi: '3.0.0',
-    info: { title: 'Kubernetes', version: versionInfo.gitVersion },
-    paths: Object.fromEntries(kinds.flatMap((definition) => pathsOf(group, version, definition))),
-    components: {
-      schemas: {
-        [metaSchema]: { type: 'object', description: "Standard object's metadata.", properties: metaProperties },
-        [listMetaSchema]: { type: 'object', properties: { continue: text, resourceVersion: text } },
-        ...types,
-        ...Object.fromEntries(kinds.flatMap((definition) => schemasOf(definition, types))),
-      },
-    },
-  };
-}
-
-/** The tables are large, and only documents need them. */
-async function typesOf(definitions: readonly ResourceDefinition[]): Promise<Readonly<Record<string, unknown>>> {
-  const [{ builtInSchemas }, { typeNameOf }] = await Promise.all([
-    import('./built-in-schemas.js'),
-    import('../types/field-types.js'),
-  ]);
-  return builtInSchemas(definitions.map(typeNameOf));
-}
-
-const text = { type: 'string' } as const;
-const texts = { type: 'object', additionalProperties: text } as const;
-const time = { type: 'string', format: 'date-time' } as const;
-
-const metaProperties = {
-  annotations: texts,
-  creationTimestamp: time,
-  deletionGracePeriodSeconds: { type: 'integer', format: 'int64' },
-  deletionTimestamp: time,
-  finalizers: { type: 'array', items: text },
-  generateName: text,
-  generation: { type: 'integer', format: 'int64' },
-  labels: texts,
-  managedFields: { type: 'array', items: { type: 'object' } },
-  name: text,
-  namespace: text,
-  ownerReferences: { type: 'array', items: { type: 'object' } },
-  resourceVersion: text,
-  selfLink: text,
-  uid: text,
-} as const;
-
-function pathsOf(group: string, version: string, definition: ResourceDefinition) {
-  const { plural, isNamespaced } = definition;
-  const root = group === '' ? `/api/${version}` : `/apis/${apiVersionOf({ group, version })}`;
-  const base = isNamespaced ? `${root}/namespaces/{namespace}/${plural}` : `${root}/${plural}`;
-  const own = { group, version, kind: definition.kind };
-  return [
-    ...(isNamespaced ? [[`${root}/${plural}`, operations(own, { get: 'list' })] as const] : []),
-    [base, operations(own, { get: 'list', post: 'post', delete: 'deletecollection' })] as const,
-    [`${base}/{name}`, operations(own, { get: 'get', put: 'put', patch: 'patch', delete: 'delete' })] as const,
-    ...definition.subresources.map(
-      (subresource) =>
-        [
-          `${base}/{name}/${subresource.name}`,
-          operations(kindOf(own, subresource), subresourceActions(subresource)),
-        ] as const,
-    ),
-  ];
-}
-
-function kindOf(parent: GroupVersionKind, { group, version, kind }: SubresourceDefinition): GroupVersionKind {
-  return { group: group ?? parent.group, version: version ?? parent.version, kind };
-}
-
-function subresourceActions({ verbs }: SubresourceDefinition): Readonly<Record<string, string>> {
-  const methods = { get: 'get', patch: 'patch', update: 'put', create: 'post' } as const;
-  return Object.fromEntries(verbs.map((verb) => [methods[verb], methods[verb]]));
-}
-
-function operations(type: GroupVersionKind, actions: Readonly<Record<string, string>>) {
-  return Object.fromEntries(
-    Object.entries(actions).map(([method, action]) => [
-      method,
-      {
-        operationId: `${action}${type.kind}`,
-        parameters:
-          method === 'get'
-            ? []
-            : [queryParameter('dryRun'), queryParameter('fieldValidation'), queryParameter('fieldManager')],
-        // Strategic merge patches are taken, but kubectl is to make them from its own types, not from open schemas.
-        ...(method === 'patch' ? { requestBody: { content: { 'application/merge-patch+json': {} } } } : {}),
-        responses: { '200': { description: 'OK' } },
-        'x-kubernetes-action': action,
-        'x-kubernetes-group-version-kind': type,
-      },
-    ]),
+export function describeApi({ groups: asked, fixed }: AskedPaths, all: readonly ApiGroup[]): ApiDescription {
+  const descriptions = readDescriptions();
+  const versions = asked.flatMap((group) => group.versions.map((version) => ({ group: group.name, version })));
+  const definitions = versions.flatMap(({ version }) => version.resources).filter(({ verbs }) => verbs.length > 0);
+  const isCustom = definitions.length > 0 && definitions.every((definition) => definition.isCustom);
+  const paths = [...fixed, ...versions.flatMap(({ group, version }) => pathsOfVersion(group, version))];
+  const custom = new Map(
+    definitions
+      .filter((definition) => definition.isCustom)
+      .flatMap((definition) => [definition.kind, definition.listKind].map((kind) => [gvkKey(definition, kind), kind])),
   );
-}
-
-function queryParameter(name: string) {
-  return { name, in: 'query', schema: { type: 'string', uniqueItems: true } };
-}
-
-function schemasOf(definition: ResourceDefinition, types: Readonly<Record<string, unknown>>) {
-  const { kind, listKind } = definition;
-  const name = schemaName(definition, kind);
-  const schema = definition.schema ?? types[name];
-  return [
-    [name, { ...kindSchema(schema), ...groupVersionKind(definition, kind) }] as const,
-    [
-      schemaName(definition, listKind),
-      {
-        type: 'object',
-        required: ['items'],
-        properties: {
-          apiVersion: text,
-          kind: text,
-          metadata: reference(listMetaSchema),
-          items: { type: 'array', items: reference(name) },
-        },
-        ...groupVersionKind(definition, listKind),
-      },
-    ] as const,
-  ];
-}
-
-/** The declared schema with what every object has; a kind without one has an open schema. */
-function kindSchema(schema: unknown) {
-  const declared = isRecord(schema) ? schema : { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const nameOf = (type: TypeReference): string => {
+    if (typeof type === 'string') return schemaName(type);
+    return custom.has(gvkKey(type, type.kind)) ? customName(type, type.kind) : schemaName(typeNameOf(type));
+  };
+  const used = paths.flatMap(({ operations }) =>
+    operations.flatMap(({ body, responses }) => [body?.type, ...responses.map(({ type }) => type)]),
+  );
+  const needed = used.flatMap((type) => {
+    if (type === undefined) return [];
+    return typeof type === 'string' ? [type] : [typeNameOf(type)];
+  });
+  const kinds = kindsOf(all);
+  const metadata = definitions.length === 0 ? [] : ['meta/v1.ListMeta', 'meta/v1.ObjectMeta'];
+  const own = builtInSchemas([...needed, ...metadata], descriptions.types);
   return {
-    ...declared,
-    properties: { ...record(declared.properties), apiVersion: text, kind: text, metadata: reference(metaSchema) },
+    title: isCustom ? 'Kubernetes CRD Swagger' : 'Kubernetes',
+    version: isCustom ? 'v0.1.0' : versionInfo.gitVersion,
+    paths,
+    schemas: {
+      ...Object.fromEntries(Object.entries(own).map(([name, schema]) => [name, withKinds(schema, kinds.get(name))])),
+      ...Object.fromEntries(definitions.flatMap((definition) => kindSchemas(definition, descriptions))),
+    },
+    descriptions,
+    nameOf,
   };
 }
 
-function reference(schema: string) {
-  return { allOf: [{ $ref: `#/components/schemas/${schema}` }] };
+function pathsOfVersion(group: string, { version, resources }: ApiVersion): readonly PathItem[] {
+  const kinds = resources.filter(({ verbs }) => verbs.length > 0);
+  const isBuiltIn = kinds.some((definition) => !definition.isCustom);
+  return [...(isBuiltIn ? [discoveryPath(group, version)] : []), ...kinds.flatMap(pathsOf)];
 }
 
-function groupVersionKind({ group, version }: ResourceDefinition, kind: string) {
+/** Which kinds each built-in schema is of: those of definitions and of their subresources. */
+function kindsOf(groups: readonly ApiGroup[]): ReadonlyMap<string, GroupVersionKind> {
+  const definitions = groups.flatMap(({ versions }) => versions.flatMap(({ resources }) => resources));
+  const kinds = definitions
+    .filter(({ isCustom }) => !isCustom)
+    .flatMap(({ group, version, kind, subresources }) => [
+      { group, version, kind },
+      ...subresources.map((below) => ({
+        group: below.group ?? group,
+        version: below.version ?? version,
+        kind: below.kind,
+      })),
+    ]);
+  const ofDocuments = ['Status', 'DeleteOptions'].map(
+    (kind) => [schemaName(`meta/v1.${kind}`), { group: '', version: 'v1', kind }] as const,
+  );
+  return new Map([...kinds.map((kind) => [schemaName(typeNameOf(kind)), kind] as const), ...ofDocuments]);
+}
+
+function withKinds(schema: Schema, kind: GroupVersionKind | undefined): Schema {
+  return kind === undefined ? schema : { ...schema, ...kindExtension(kind, kind.kind) };
+}
+
+function kindExtension({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>, kind: string): Schema {
   return { 'x-kubernetes-group-version-kind': [{ group, kind, version }] };
 }
 
+/** A list's schema, and a custom kind's or that of a kind of which nothing is known. */
+function kindSchemas(definition: ResourceDefinition, { types }: Descriptions): readonly (readonly [string, Schema])[] {
+  const { kind, listKind, plural, isCustom, verbs } = definition;
+  const typeName = typeNameOf(definition);
+  const name = isCustom ? customName(definition, kind) : schemaName(typeName);
+  const isKnown = !isCustom && objectType(typeName) !== undefined;
+  const own = isKnown
+    ? []
+    : [[name, { ...openSchema(definition.schema), ...kindExtension(definition, kind) }] as const];
+  if (!verbs.includes('list')) return own;
+  const listName = isCustom
+    ? customName(definition, listKind)
+    : schemaName(typeNameOf({ ...definition, kind: listKind }));
+  const list = {
+    description: types[typeNameOf({ ...definition, kind: listKind })]?.[''] ?? `${listKind} is a list of ${kind}`,
+    type: 'object',
+    required: ['items'],
+    properties: {
+      ...members,
+      items: { description: memberTexts.items(plural), type: 'array', items: reference(name) },
+      metadata: {
+        description: memberTexts.listMetadata,
+        ...(isCustom ? {} : { default: {} }),
+        allOf: [reference(schemaName('meta/v1.ListMeta'))],
+      },
+    },
+    ...kindExtension(definition, listKind),
+  };
+  return [...own, [listName, list] as const];
+}
+
+const members = {
+  apiVersion: { description: memberTexts.apiVersion, type: 'string' },
+  kind: { description: memberTexts.kind, type: 'string' },
+} as const;
+
+/** The declared schema with what every object has; a kind without one has an open schema. */
+function openSchema(schema: unknown): Schema {
+  const declared = isRecord(schema) ? schema : { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
+  const metadata = {
+    description: memberTexts.metadata,
+    allOf: [reference(schemaName('meta/v1.ObjectMeta'))],
+  };
+  return { ...declared, properties: { ...record(declared.properties), ...members, metadata } };
+}
+
+function reference(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
 /** `com.example.v1.Widget`: the group's name from its end, as upstream has it. */
-function schemaName({ group, version, isCustom }: ResourceDefinition, kind: string): string {
-  if (isCustom) return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
-  if (group === 'apiextensions.k8s.io')
-    return `io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.${version}.${kind}`;
-  return `io.k8s.api.${group === '' ? 'core' : (group.split('.')[0] ?? '')}.${version}.${kind}`;
+function customName({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>, kind: string): string {
+  return `${group.split('.').reverse().join('.')}.${version}.${kind}`;
+}
+
+function gvkKey({ group, version }: Pick<GroupVersionKind, 'group' | 'version'>, kind: string): string {
+  return `${group}/${version}/${kind}`;
 }

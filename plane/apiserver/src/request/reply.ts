@@ -78,6 +78,12 @@ export class Reply {
     this.writer.end(body);
   }
 
+  /** A status and nothing else. */
+  empty(status: number): void {
+    this.head(status, { 'content-length': '0' });
+    this.writer.end('');
+  }
+
   /** The head of a reply whose body follows piece by piece. */
   stream(contentType: string): ResponseWriter {
     this.head(200, { 'content-type': contentType });

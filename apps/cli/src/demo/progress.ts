@@ -2,6 +2,7 @@ import type { Client } from '@castellan/client';
 import { type EtcdCluster, etcdClusters } from '@castellan/etcd';
 import { type Event, events, type ObjectKey, type Pod, pods } from '@castellan/machinery';
 import { type World, waitFor } from '@castellan/world';
+import { canRead } from '../etcd/gateway.js';
 import { type InstanceMember, type InstanceView, instanceLabel, viewInstance } from '../etcd/instance-view.js';
 import type { Reporter } from '../output/reporter.js';
 
@@ -25,13 +26,14 @@ export interface Sighting {
 }
 
 /**
- * Prints what happens to an instance until all its members are ready: every event, every change of a member, and the
+ * Prints what happens to an instance until all its members are ready and answer: every event, every change of a member, and the
  * operator's reason whenever it waits. Each sentence is printed once.
  */
 export async function followUntilAvailable(options: ProgressOptions): Promise<InstanceView> {
   const { world, deadlineMs, signal } = options;
   const narrator = new Narrator(options);
   let last: InstanceView | undefined;
+  let silent: readonly InstanceMember[] = [];
   return await waitFor(
     world,
     async () => {
@@ -39,9 +41,12 @@ export async function followUntilAvailable(options: ProgressOptions): Promise<In
       if (sighting === undefined) return undefined;
       last = sighting.view;
       narrator.tell(sighting);
-      return isComplete(sighting.view) ? sighting.view : undefined;
+      if (!isComplete(sighting.view)) return undefined;
+      silent = await silentMembers(sighting.view);
+      narrator.tellSilent(silent);
+      return silent.length === 0 ? sighting.view : undefined;
     },
-    { what: () => describeGap(options.key, last), deadlineMs, everyMs: pollMs, signal },
+    { what: () => describeGap(options.key, last, silent), deadlineMs, everyMs: pollMs, signal },
   );
 }
 
@@ -77,11 +82,19 @@ function isComplete(view: InstanceView): boolean {
   return view.isAvailable && view.ready === view.size && view.members.length === view.size;
 }
 
+/** What a resumed plane reads first is what the earlier run wrote last: only the members know whether it holds again. */
+async function silentMembers(view: InstanceView): Promise<readonly InstanceMember[]> {
+  const asked = view.members.map(async (member) => ((await canRead(member.clientUrl)) ? [] : [member]));
+  return (await Promise.all(asked)).flat();
+}
+
 function describeGap(
   { namespace, name }: ObjectKey & { readonly namespace: string },
   view: InstanceView | undefined,
+  silent: readonly InstanceMember[],
 ): string {
   if (view === undefined) return `etcdcluster ${namespace}/${name} to be seen`;
+  if (silent.length > 0) return `${silent.map((member) => member.name).join(', ')} to answer at its client address`;
   const reason = view.reason === '' ? '' : ` (${view.reason})`;
   return `etcdcluster ${namespace}/${name} to be available: ${view.ready} of ${view.size} members are ready${reason}`;
 }
@@ -111,6 +124,12 @@ class Narrator {
     this.#reason = view.reason;
     // The reason of a step that was done was told by its event.
     if (!this.#wasTold(view.reason)) this.#say(view.isAvailable ? view.reason : `waits: ${view.reason}`);
+  }
+
+  tellSilent(silent: readonly InstanceMember[]): void {
+    const names = silent.map(({ name }) => name).join(', ');
+    const sentence = `waits: ${names} to answer again`;
+    if (names !== '' && !this.#wasTold(sentence)) this.#say(sentence);
   }
 
   #tellEvent(event: Event): void {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
 import { CliError } from '../errors.js';
-import { getKey, putKey } from './gateway.js';
+import { canRead, getKey, putKey } from './gateway.js';
 
 async function withServer(listener: RequestListener, use: (url: string) => Promise<void>): Promise<void> {
   const server = createServer(listener);
@@ -53,4 +53,20 @@ test('an etcd that refuses, or is not there, is named', async () => {
     async (url) => await assert.rejects(getKey(url, 'key'), isNamed(url)),
   );
   await assert.rejects(getKey('http://127.0.0.1:1', 'key'), isNamed('http://127.0.0.1:1'));
+});
+
+test('a member can be read from when it answers, and not when it refuses or nothing listens', async () => {
+  let left = '';
+  await withServer(
+    (request, response) => {
+      response.statusCode = request.url?.startsWith('/bad') === true ? 503 : 200;
+      response.end('{}');
+    },
+    async (url) => {
+      left = url;
+      assert.equal(await canRead(url), true);
+      assert.equal(await canRead(`${url}/bad`), false);
+    },
+  );
+  assert.equal(await canRead(left), false);
 });

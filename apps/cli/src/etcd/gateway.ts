@@ -16,6 +16,14 @@ export async function getKey(clientUrl: string, key: string): Promise<string | u
   return typeof found?.value === 'string' ? Buffer.from(found.value, 'base64').toString('utf8') : undefined;
 }
 
+/** Whether the member at `clientUrl` serves a read that a quorum agrees with. */
+export async function canRead(clientUrl: string): Promise<boolean> {
+  return await getKey(clientUrl, 'castellan/demo').then(
+    () => true,
+    () => false,
+  );
+}
+
 async function call(clientUrl: string, path: string, body: unknown): Promise<Readonly<Record<string, unknown>>> {
   for (const prefix of prefixes) {
     const reply = await fetch(`${clientUrl}${prefix}${path}`, {

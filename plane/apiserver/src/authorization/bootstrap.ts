@@ -1,12 +1,16 @@
 import { deepEqual, StatusError } from '@castellan/machinery';
 import type { ApiObject } from '../json.js';
+import { deleteObject } from '../registry/delete.js';
 import type { Resource } from '../registry/resource.js';
 import { createObject, updateObject, type WriteTools } from '../registry/write.js';
+import { storageKey } from '../storage/keys.js';
+import { isOtherRole, reconciled } from './reconcile-role.js';
 import { aggregatedRules, type RbacResources } from './role-based.js';
 
 /**
  * The roles that every cluster has, and the rules of those that are made of others. They are made when they are first
- * asked for, or a moment after the start: writing them all would hold up who starts a plane.
+ * asked for, or a moment after the start: writing them all would hold up who starts a plane. What they have lost since
+ * is put back then, unless they say that they are to be left alone.
  */
 export class BootstrapRoles {
   private readonly resources: RbacResources;
@@ -47,12 +51,25 @@ export class BootstrapRoles {
     await this.aggregate();
   }
 
-  private async ensure(resource: Resource, object: ApiObject): Promise<void> {
+  private async ensure(resource: Resource, expected: ApiObject): Promise<void> {
+    const { namespace, name = '' } = expected.metadata;
+    const key = storageKey(resource.store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
+    const present = await resource.store.storage.get(key);
+    if (present !== undefined && !isOtherRole(expected, present))
+      return await this.reconcile(resource, expected, present);
+    if (present !== undefined) await deleteObject(resource, { namespace, name }, {}, this.tools.context);
     try {
-      await createObject(resource, object.metadata.namespace, object, this.tools);
+      await createObject(resource, namespace, expected, this.tools);
     } catch (error) {
+      // Another server over the same keyspace was quicker.
       if (!(error instanceof StatusError && error.reason === 'AlreadyExists')) throw error;
     }
+  }
+
+  private async reconcile(resource: Resource, expected: ApiObject, present: ApiObject): Promise<void> {
+    if (reconciled(expected, present) === undefined) return;
+    const { namespace, name = '' } = expected.metadata;
+    await this.update(resource, { namespace, name }, (current) => reconciled(expected, current) ?? current);
   }
 
   private async aggregateNow(): Promise<void> {
@@ -67,19 +84,20 @@ export class BootstrapRoles {
         const wanted = rules.length === 0 ? null : rules;
         if (deepEqual(wanted, role.rules ?? null)) continue;
         isChanged = true;
-        await this.write(role, wanted);
+        const place = { namespace: undefined, name: role.metadata.name ?? '' };
+        await this.update(this.resources.clusterRoles, place, (current) => ({ ...current, rules: wanted }));
       }
     }
   }
 
-  private async write(role: ApiObject, rules: unknown): Promise<void> {
-    const request = { namespace: undefined, name: role.metadata.name ?? '', subresource: '', isReplacement: false };
+  /** One that is gone by now is left so. */
+  private async update(
+    resource: Resource,
+    place: { readonly namespace: string | undefined; readonly name: string },
+    change: (current: ApiObject) => ApiObject,
+  ): Promise<void> {
     try {
-      await updateObject(
-        this.resources.clusterRoles,
-        { ...request, change: (current) => ({ ...current, rules }) },
-        this.tools,
-      );
+      await updateObject(resource, { ...place, subresource: '', isReplacement: false, change }, this.tools);
     } catch (error) {
       if (!(error instanceof StatusError && error.reason === 'NotFound')) throw error;
     }

@@ -58,12 +58,28 @@ test('a long log is read whole, and its last line is found', () =>
     assert.equal(await read(path, { limitBytes: 3 }), 'xxx');
   }));
 
-test('a log that was not written to since is left out, and times stand before each line', () =>
+test('without marks a log is as old as its last change, and times stand before each line', () =>
   withLog('one\ntwo\n', async (path) => {
     utimesSync(path, 1_000, 1_000);
     assert.equal(await read(path, { sinceMs: 2_000_000 }), '');
+    assert.equal(await read(path, { sinceMs: 1_000_000 }), 'one\ntwo\n');
     const time = '1970-01-01T00:16:40.000000000Z';
     assert.equal(await read(path, { timestamps: true }), `${time} one\n${time} two\n`);
+  }));
+
+test('with marks each line has its own time, and a log begins with the first whole line since a time', () =>
+  withLog('one\ntwo\nthree', async (path) => {
+    const marks = Buffer.alloc(48);
+    for (const [index, number] of [1_000, 4, 2_000, 6, 3_000, 13].entries()) marks.writeDoubleBE(number, 8 * index);
+    writeFileSync(`${path}-times`, marks);
+    const [first, second, third] = [1, 2, 3].map((seconds) => `1970-01-01T00:00:0${seconds}.000000000Z`);
+    const stamped = `${first} one\n${second} two\n${third} three`;
+    assert.equal(await read(path, { timestamps: true }), stamped);
+    assert.equal(await read(path, { sinceMs: 1_500 }), 'two\nthree');
+    // Where a line was begun before, it is left out.
+    assert.equal(await read(path, { sinceMs: 2_500 }), 'three');
+    assert.equal(await read(path, { sinceMs: 1_000, tailLines: 1 }), 'three');
+    assert.equal(await read(path, { timestamps: true, sinceMs: 2_500, limitBytes: 33 }), `${third} th`);
   }));
 
 test('following gives what is written until the container ends', () =>

@@ -1,5 +1,6 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import type { World } from '@castellan/world';
+import { type LogTimes, readLogTimes } from '../sandbox/log-times.js';
 
 /** A wish for a container's log, as kubectl's options have it. */
 export interface LogRequest {
@@ -9,15 +10,12 @@ export interface LogRequest {
   readonly follow: boolean;
   /** The last so many lines; all when absent. */
   readonly tailLines?: number;
-  /**
-   * Since the Unix epoch. Logs are kept as written, without times: this leaves out a log that was not written to since,
-   * or nothing.
-   */
+  /** Since the Unix epoch: what was written before is left out. */
   readonly sinceMs?: number;
   /** Of the container's previous run. */
   readonly previous: boolean;
   readonly limitBytes?: number;
-  /** Each line begins with a time: of the file's last change when it was there before, else of when it came. */
+  /** Each line begins with the time at which it was written. */
   readonly timestamps: boolean;
 }
 
@@ -41,23 +39,20 @@ export async function* readLog(
   const file = await open(source.path, 'r');
   try {
     const { size, mtimeMs } = await file.stat();
-    const isOld = request.sinceMs !== undefined && mtimeMs < request.sinceMs;
-    let position = isOld
-      ? size
-      : source.from !== undefined
-        ? source.from
-        : request.tailLines === undefined
-          ? 0
-          : await tailPosition(file, size, request.tailLines);
+    const times = readLogTimes(source.path);
+    let position = source.from ?? (await startOf(file, { size, mtimeMs, times, request }));
     let left = request.limitBytes ?? Number.POSITIVE_INFINITY;
-    const stamp = request.timestamps ? lineStamper(() => (position < size ? mtimeMs : world.clock.now())) : undefined;
+    // What is not marked yet has just been written; where no plane watches any more, the file knows when.
+    const timeAt = (offset: number) => times.at(offset) ?? (offset < size ? mtimeMs : world.clock.now());
+    const stamp = request.timestamps ? lineStamper(timeAt) : undefined;
     while (left > 0 && !signal.aborted) {
       // Looked at before reading: what is written between the last read and the end is not missed.
       const wasRunning = source.isRunning();
       const buffer = Buffer.alloc(chunkBytes);
       const { bytesRead } = await file.read(buffer, 0, chunkBytes, position);
       if (bytesRead > 0) {
-        const bytes = stamp === undefined ? buffer.subarray(0, bytesRead) : stamp(buffer.subarray(0, bytesRead));
+        const written = buffer.subarray(0, bytesRead);
+        const bytes = stamp === undefined ? written : stamp(written, position);
         const part = bytes.subarray(0, Math.min(bytes.length, left));
         position += bytesRead;
         left -= part.length;
@@ -71,6 +66,30 @@ export async function* readLog(
   } finally {
     await file.close();
   }
+}
+
+/** Where the log begins that is asked for: at the later one of what the two options say. */
+async function startOf(
+  file: FileHandle,
+  log: { readonly size: number; readonly mtimeMs: number; readonly times: LogTimes; readonly request: LogRequest },
+): Promise<number> {
+  const { size, mtimeMs, times, request } = log;
+  const tail = request.tailLines === undefined ? 0 : await tailPosition(file, size, request.tailLines);
+  if (request.sinceMs === undefined) return tail;
+  if (mtimeMs < request.sinceMs) return size;
+  return Math.max(tail, await lineStart(file, size, times.before(request.sinceMs)));
+}
+
+/** The first beginning of a line at `offset` or after it. */
+async function lineStart(file: FileHandle, size: number, offset: number): Promise<number> {
+  if (offset === 0) return 0;
+  for (let start = offset - 1; start < size; start += chunkBytes) {
+    const buffer = Buffer.alloc(Math.min(chunkBytes, size - start));
+    await file.read(buffer, 0, buffer.length, start);
+    const end = buffer.indexOf(newline);
+    if (end >= 0) return start + end + 1;
+  }
+  return size;
 }
 
 /** Where the last `lines` lines begin. A line that is not ended yet counts as one. */
@@ -90,13 +109,18 @@ async function tailPosition(file: FileHandle, size: number, lines: number): Prom
   return 0;
 }
 
-function lineStamper(timeMs: () => number): (bytes: Buffer) => Buffer {
+function lineStamper(timeAt: (offset: number) => number): (bytes: Buffer, offset: number) => Buffer {
   let isLineStart = true;
-  return (bytes) => {
-    const prefix = `${new Date(timeMs()).toISOString().replace('Z', '000000Z')} `;
-    const text = bytes.toString('latin1');
-    const stamped = (isLineStart ? prefix : '') + text.replace(/\n(?=[\s\S])/g, `\n${prefix}`);
-    isLineStart = text.endsWith('\n');
-    return Buffer.from(stamped, 'latin1');
+  return (bytes, offset) => {
+    const parts: Buffer[] = [];
+    for (let start = 0; start < bytes.length; ) {
+      const end = bytes.indexOf(newline, start) + 1 || bytes.length;
+      if (isLineStart)
+        parts.push(Buffer.from(`${new Date(timeAt(offset + start)).toISOString().slice(0, -1)}000000Z `));
+      parts.push(bytes.subarray(start, end));
+      isLineStart = bytes[end - 1] === newline;
+      start = end;
+    }
+    return Buffer.concat(parts);
   };
 }

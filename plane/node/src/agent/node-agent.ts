@@ -15,6 +15,7 @@ import { formatRange, isInRange } from '../sandbox/address-range.js';
 import { detectCgroups } from '../sandbox/cgroups.js';
 import type { StreamedProcess } from '../sandbox/container-exec.js';
 import { ExitWatch } from '../sandbox/exit-watch.js';
+import { LogClock } from '../sandbox/log-times.js';
 import { NamespaceConnectors } from '../sandbox/namespace-connector.js';
 import { ensurePlaneNetwork, type PlaneNetwork } from '../sandbox/plane-network.js';
 import { serviceController } from '../services/service-controller.js';
@@ -85,6 +86,7 @@ class Agent implements NodeAgent {
   readonly #table = new ServiceTable();
   readonly #proxy: ServiceProxy;
   readonly #exits: ExitWatch;
+  readonly #logClock: LogClock;
   readonly #events = new LateRecorder();
   readonly #connectors = new NamespaceConnectors();
   #workers: PodWorkers | undefined;
@@ -97,6 +99,7 @@ class Agent implements NodeAgent {
     this.#options = options;
     this.#proxy = new ServiceProxy(options.log, options.apiServer);
     this.#exits = new ExitWatch(options.world);
+    this.#logClock = new LogClock(options.world);
     const workers = (context: ReconcileContext) => this.#startedWorkers(context);
     this.controllers = [
       podController(workers),
@@ -130,6 +133,7 @@ class Agent implements NodeAgent {
         programDirectory: this.#options.images?.programDirectory ?? '/var/cache/castellan/programs',
       }),
       exits: this.#exits,
+      logClock: this.#logClock,
       events: this.#events,
       serviceEnvironment: (namespace) => serviceEnvironment(this.#table, namespace),
     });
@@ -143,6 +147,7 @@ class Agent implements NodeAgent {
     await this.#workers?.close();
     this.#connectors.close();
     this.#exits.close();
+    this.#logClock.close();
     if (pods === 'stop') await stopAllPods(this.#options.dataDirectory, this.#options.world, stopDeadlineMs);
     await this.#proxy.close();
     await this.#dns?.close();

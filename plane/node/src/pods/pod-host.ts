@@ -4,6 +4,7 @@ import type { World } from '@castellan/world';
 import type { ImageCatalogue } from '../images/image-catalogue.js';
 import type { CgroupLayout } from '../sandbox/cgroups.js';
 import type { ExitWatch } from '../sandbox/exit-watch.js';
+import type { LogClock } from '../sandbox/log-times.js';
 import type { PlaneNetwork } from '../sandbox/plane-network.js';
 
 /** What every pod of a node shares. */
@@ -18,6 +19,7 @@ export interface PodHost {
   readonly cgroups: CgroupLayout;
   readonly images: ImageCatalogue;
   readonly exits: ExitWatch;
+  readonly logClock: LogClock;
   readonly events: EventRecorder;
   /** Addresses of the services of a namespace, as variables. */
   serviceEnvironment(namespace: string): Readonly<Record<string, string>>;

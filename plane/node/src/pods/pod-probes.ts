@@ -6,7 +6,7 @@ import type { ContainerRun } from './container-run.js';
 import type { PodHost } from './pod-host.js';
 import type { ProbeTarget } from './probe-check.js';
 
-/** What is watched of a pod's containers while they run: their exit, and their probes. */
+/** What is watched of a pod's containers while they run: their exit, their logs, and their probes. */
 export class PodProbes {
   readonly #host: PodHost;
   readonly #probes = new Map<string, ContainerProbes>();
@@ -23,6 +23,7 @@ export class PodProbes {
   ): void {
     if (this.#probes.has(run.id)) return;
     this.#host.exits.watch(run.process.directory, { isOver: () => !run.isRunning(), exited: () => listener.exited() });
+    this.#host.logClock.watch(run.process.directory);
     const probes = new ContainerProbes({
       world: this.#host.world,
       container: target.container,
@@ -35,6 +36,7 @@ export class PodProbes {
 
   unwatch(run: ContainerRun): void {
     this.#host.exits.unwatch(run.process.directory);
+    this.#host.logClock.unwatch(run.process.directory);
     this.#probes.get(run.id)?.stop();
     this.#probes.delete(run.id);
   }

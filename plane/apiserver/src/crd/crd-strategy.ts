@@ -6,8 +6,8 @@ import { initialStatus, withStorageVersion, withTermination } from './definition
 export const cleanupFinalizer = 'customresourcecleanup.apiextensions.k8s.io';
 
 export interface DefinitionHooks {
-  /** Called with the name of each definition that was written: its names are to be decided. */
-  onWritten(name: string): void;
+  /** Called with each definition that was written: its names may have to be decided. */
+  onWritten(crd: ApiObject): void;
   /** Called with the name of each definition that is to go once its objects are gone. */
   onMarked(name: string): void;
 }
@@ -15,7 +15,7 @@ export interface DefinitionHooks {
 export function customResourceDefinitionStrategy({ onWritten, onMarked }: DefinitionHooks): Strategy {
   return {
     ...strategy,
-    afterWritten: ({ metadata }) => onWritten(metadata.name ?? ''),
+    afterWritten: onWritten,
     afterMarked: ({ metadata }) => onMarked(metadata.name ?? ''),
   };
 }

@@ -59,6 +59,13 @@ export function isDecided(crd: ApiObject): boolean {
   return hasCondition(crd, 'NamesAccepted', 'True') || waitsForNames(crd);
 }
 
+/** Whether its status does not say yet what follows from its names and its approval. */
+export function needsDecision(crd: ApiObject): boolean {
+  const isAsAsked = deepEqual(at(crd, 'spec', 'names'), at(crd, 'status', 'acceptedNames'));
+  const isApproved = approvalCondition(crd).every(({ status }) => hasCondition(crd, approvalType, status));
+  return waitsForNames(crd) || !isDecided(crd) || !isAsAsked || !isApproved;
+}
+
 /** How far the removal of a definition's objects has come. */
 export function withTermination(crd: ApiObject, reason: TerminationReason, clock: Clock): ApiObject {
   const { status, message } = terminations[reason];

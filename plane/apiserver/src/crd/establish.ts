@@ -2,7 +2,7 @@ import type { ApiObject } from '../json.js';
 import type { Resource } from '../registry/resource.js';
 import { updateObject, type WriteTools } from '../registry/write.js';
 import type { CustomResources } from './custom-resources.js';
-import { isDecided, waitsForNames, withEstablishment } from './definition-status.js';
+import { isDecided, needsDecision, waitsForNames, withEstablishment } from './definition-status.js';
 
 /**
  * Decides the names of definitions that were written, in a write of its own as kube-apiserver does: the reply to a
@@ -14,8 +14,8 @@ export class DefinitionEstablishment {
   private readonly tools: () => WriteTools;
   private readonly log: (line: string) => void;
   private readonly underWay = new Map<string, Promise<void>>();
-  /** Names are decided one after the other: of two definitions that ask for one name the first gets it. */
-  private turn: Promise<void> = Promise.resolve();
+  /** In a group names are decided one after the other: of two definitions that ask for one name the first gets it. */
+  private readonly turns = new Map<string, Promise<void>>();
 
   constructor(options: {
     readonly crds: Resource;
@@ -30,16 +30,20 @@ export class DefinitionEstablishment {
   }
 
   /** Call when a definition was written. */
-  begin(name: string): void {
-    const done = this.turn
+  begin(crd: ApiObject): void {
+    if (!needsDecision(crd)) return;
+    const { name = '' } = crd.metadata;
+    const group = name.slice(name.indexOf('.') + 1);
+    const done = (this.turns.get(group) ?? Promise.resolve())
       .then(() => this.establish(name))
       .catch((error: unknown) => {
         this.log(`cannot decide the names of ${name}: ${error instanceof Error ? error.message : String(error)}`);
       })
       .finally(() => {
         if (this.underWay.get(name) === done) this.underWay.delete(name);
+        if (this.turns.get(group) === done) this.turns.delete(group);
       });
-    this.turn = done;
+    this.turns.set(group, done);
     this.underWay.set(name, done);
   }
 
@@ -50,13 +54,13 @@ export class DefinitionEstablishment {
 
   /** Goes on with what a stopped server left. */
   resume(definitions: readonly ApiObject[]): void {
-    for (const crd of definitions) if (!isDecided(crd)) this.begin(crd.metadata.name ?? '');
+    for (const crd of definitions) if (!isDecided(crd)) this.begin(crd);
   }
 
   /** Names that nobody has any more go to who has waited for them. */
   async passNamesOn(gone: ApiObject): Promise<void> {
     const neighbours = await this.custom.neighbours(gone);
-    for (const crd of neighbours.filter(waitsForNames)) this.begin(crd.metadata.name ?? '');
+    for (const crd of neighbours.filter(waitsForNames)) this.begin(crd);
   }
 
   private async establish(name: string): Promise<void> {

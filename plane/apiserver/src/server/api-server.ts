@@ -90,7 +90,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     persistentVolumeClaim: persistentVolumeClaimStrategy,
     customResourceDefinition: customResourceDefinitionStrategy({
       onMarked: (name) => cleanup.begin(name),
-      onWritten: (name) => establishment.begin(name),
+      onWritten: (crd) => establishment.begin(crd),
     }),
   };
   const registry: Registry = new Registry({ keyspace, world, encryption, strategies });

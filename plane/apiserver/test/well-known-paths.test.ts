@@ -66,3 +66,20 @@ test('the version is one that clients parse as a release', async () => {
   assert.match(json.gitVersion, /^v1\.36\.\d+$/);
   assert.equal(`${json.major}.${json.minor}`, '1.36');
 });
+
+test('metrics tell requests by verb, kind and status, and what is stored', async () => {
+  await server.send('POST', '/api/v1/namespaces/default/configmaps', { metadata: { name: 'counted' } });
+  await server.send('GET', '/api/v1/namespaces/default/configmaps/absent');
+  const { status, headers, text } = await server.send('GET', '/metrics');
+  assert.equal(status, 200);
+  assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+  const lines = text.split('\n');
+  const configMaps = (verb: string, scope: string) =>
+    `group="",resource="configmaps",scope="${scope}",subresource="",verb="${verb}",version="v1"`;
+  assert.ok(lines.includes(`apiserver_request_total{code="201",${configMaps('CREATE', 'namespace')}} 1`));
+  assert.ok(lines.includes(`apiserver_request_total{code="404",${configMaps('GET', 'resource')}} 1`));
+  assert.ok(lines.includes(`apiserver_request_duration_seconds_count{${configMaps('GET', 'resource')}} 1`));
+  assert.ok(lines.includes('apiserver_storage_objects{resource="configmaps"} 1'));
+  assert.ok(lines.includes('apiserver_current_inflight_requests{request_kind="mutating"} 0'));
+  assert.ok(lines.every((line) => /^(# (HELP|TYPE) \w+ .+|\w+(\{.*\})? -?[\d.e+-]+|)$/.test(line)));
+});

@@ -71,6 +71,15 @@ async function rootPaths(server: Server): Promise<readonly string[]> {
   const versions = groups.flatMap(({ name, versions }) =>
     name === '' ? [] : [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)],
   );
-  const fixed = ['/healthz', '/livez', '/openapi/v2', '/openapi/v3', '/readyz', '/version'];
-  return ['/api', '/api/v1', '/apis', ...versions.sort(), ...fixed];
+  const fixed = [
+    '/healthz',
+    '/livez',
+    '/metrics',
+    '/openapi/v2',
+    '/openapi/v3',
+    '/openid/v1/jwks',
+    '/readyz',
+    '/version',
+  ];
+  return ['/.well-known/openid-configuration', '/api', '/api/v1', '/apis', ...versions.sort(), ...fixed];
 }

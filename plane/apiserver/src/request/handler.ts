@@ -12,7 +12,7 @@ import { plainJson } from './negotiation.js';
 import { servePath } from './paths.js';
 import { Reply, statusOf } from './reply.js';
 import { onReplyEnd } from './reply-end.js';
-import { parseRequestInfo } from './request-info.js';
+import { parseRequestInfo, type RequestInfo } from './request-info.js';
 import { serveResource } from './resource-handler.js';
 import type { Server } from './server.js';
 import { storageFailure } from './storage-failure.js';
@@ -22,13 +22,23 @@ export async function handle(server: Server, received: ApiRequest, writer: Respo
   const auditId = server.world.random.uuid();
   const audit = server.audit === undefined ? undefined : new AuditEvent(server.audit, server.world, received, auditId);
   let inFlight: Leave | undefined;
-  const counted = onReplyEnd(received, audit?.watching(writer) ?? writer, () => inFlight?.leave());
+  let asked: { readonly verb: string; readonly info: RequestInfo } | undefined;
+  const beginMs = server.world.clock.monotonicNow();
+  const ended = (status: number) => {
+    inFlight?.leave();
+    if (asked === undefined) return;
+    const isStream = inFlight?.isStream === true;
+    server.metrics.count(asked, status, isStream ? undefined : (server.world.clock.monotonicNow() - beginMs) / 1000);
+    asked = undefined;
+  };
+  const counted = onReplyEnd(received, audit?.watching(writer) ?? writer, ended);
   const reply = new Reply(counted, auditId, received.headers['accept-encoding']);
   let request = received;
   try {
     request = withBodyDeadline(withoutLegacyWatch(received), server.world);
     const info = parseRequestInfo(request.path);
     const verb = verbOf(request, info);
+    asked = { verb, info };
     audit?.describe({ verb, info });
     const speaker = await authenticate(request, server.tokens);
     audit?.describe({ verb, info }, speaker);

@@ -20,6 +20,11 @@ export interface Leave {
 export class InFlight {
   private readonly counts: Record<Class, number> = { read: 0, write: 0, stream: 0 };
 
+  /** How many are under way. */
+  present(): Readonly<Record<Class, number>> {
+    return this.counts;
+  }
+
   /** Lets a request in; `leave` takes it out again, however often it is called. */
   enter(user: User, verb: string, info: RequestInfo): Leave {
     const subresource = info.type === 'resource' ? info.subresource : '';

@@ -20,6 +20,10 @@ export async function servePath(server: Server, exchange: Exchange, path: string
     await reply.object(200, versionInfo);
     return;
   }
+  if (path === '/metrics') {
+    await (await import('./metrics.js')).serveMetrics(server, exchange);
+    return;
+  }
   if (await serveDiscovery(server, exchange, path)) return;
   // A version that a known group does not have is a resource that was not found; anything else is no path at all.
   const version = /^\/(?:api|apis\/([^/]+))\/[^/]+$/.exec(path);

@@ -8,6 +8,7 @@ import type { NodeStreams } from '../server/node-streams.js';
 import type { EventLeases } from '../storage/event-leases.js';
 import type { AuditSink } from './audit.js';
 import type { InFlight } from './in-flight.js';
+import type { RequestMetrics } from './request-metrics.js';
 
 /** What the request chain works with. */
 export interface Server {
@@ -19,6 +20,7 @@ export interface Server {
   readonly authorizer: Authorizer;
   readonly bootstrapRoles: BootstrapRoles;
   readonly inFlight: InFlight;
+  readonly metrics: RequestMetrics;
   /** Gets every request's audit events. */
   readonly audit?: AuditSink;
   readonly nodeStreams?: NodeStreams;

@@ -14,6 +14,7 @@ import { type Encryption, noEncryption } from '../encryption/encryption.js';
 import { Registry } from '../registry/registry.js';
 import { handle } from '../request/handler.js';
 import { InFlight } from '../request/in-flight.js';
+import { RequestMetrics } from '../request/request-metrics.js';
 import type { Server } from '../request/server.js';
 import { EventLeases } from '../storage/event-leases.js';
 import { configMapStrategy, secretStrategy } from '../strategies/immutable-data.js';
@@ -136,6 +137,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     }),
     bootstrapRoles,
     inFlight: new InFlight(),
+    metrics: new RequestMetrics(),
     ...(audit === undefined ? {} : { audit: (line: string) => audit.append(line) }),
     isReady: () => isReady,
     ...(nodeStreams === undefined ? {} : { nodeStreams }),

@@ -53,13 +53,29 @@ function partsOf({ before, after, types, path }: Pair): readonly Pair[] | undefi
   }
   const identify = itemIdentity(types);
   if (identify === undefined || !both.every(isList)) return undefined;
-  const [a, b] = [before, after].map(
-    (list) => new Map((isList(list) ? list : []).map((item) => [identify(item), item])),
-  );
-  return [...new Set([...(a?.keys() ?? []), ...(b?.keys() ?? [])])].map((element) => ({
-    before: a?.get(element),
-    after: b?.get(element),
-    types: types.items,
-    path: [...path, element],
-  }));
+  const [a, b] = [itemsOf(before, identify), itemsOf(after, identify)];
+  return [...new Set([...a.keys(), ...b.keys()])].map((element) => {
+    const [own, other] = [a.get(element) ?? [], b.get(element) ?? []];
+    const isTold = own.length <= 1 && other.length <= 1;
+    return {
+      before: own.length > 1 ? own : own[0],
+      after: other.length > 1 ? other : other[0],
+      // Items that cannot be told apart are one value together.
+      types: isTold ? types.items : wholeValue,
+      path: [...path, element],
+    };
+  });
+}
+
+const wholeValue: FieldTypes = { ...untyped, isAtomicObject: true };
+
+function itemsOf(value: unknown, identify: (item: unknown) => string): ReadonlyMap<string, readonly unknown[]> {
+  const items = new Map<string, unknown[]>();
+  for (const item of isList(value) ? value : []) {
+    const element = identify(item);
+    const known = items.get(element);
+    if (known === undefined) items.set(element, [item]);
+    else known.push(item);
+  }
+  return items;
 }

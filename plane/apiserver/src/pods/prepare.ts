@@ -1,13 +1,15 @@
 import { deepEqual } from '@castellan/machinery';
 import { type ApiObject, at, count, type JsonRecord, list, record, records, text } from '../json.js';
+import type { WriteContext } from '../registry/strategy.js';
 import { appArmorPrefix } from './annotation-rules.js';
 import { withContainers } from './containers.js';
 import { qosClassOf } from './quality-of-service.js';
 import { appArmorErrors } from './security-rules.js';
+import { appArmorWords } from './warnings.js';
 
 /** A new pod as it is stored: what the server alone says of it, and what older ways of saying things mean. */
-export function preparePod(pod: ApiObject): ApiObject {
-  const confined = withAppArmor(pod);
+export function preparePod(pod: ApiObject, { warn }: WriteContext): ApiObject {
+  const confined = withAppArmor(pod, (key) => warn?.(`metadata.annotations[${key}]: ${appArmorWords}`));
   const spec = withLabelKeys(record(confined.spec), record(pod.metadata.labels));
   const grace = count(spec.terminationGracePeriodSeconds) ?? 0;
   const gates = list(spec.schedulingGates).length > 0 ? { conditions: [gatedCondition] } : {};
@@ -28,7 +30,7 @@ const gatedCondition = {
 };
 
 /** A container's AppArmor profile is told both by a field and by the annotation that came before it. */
-function withAppArmor(pod: ApiObject): ApiObject {
+function withAppArmor(pod: ApiObject, deprecated: (annotation: string) => void): ApiObject {
   const spec = record(pod.spec);
   if (at(spec, 'os', 'name') === 'windows') return pod;
   const annotations: Record<string, string> = { ...pod.metadata.annotations };
@@ -43,7 +45,9 @@ function withAppArmor(pod: ApiObject): ApiObject {
       return container;
     }
     const profile = profileOf(said);
-    if (own !== undefined || profile === undefined || deepEqual(profile, ofPod)) return container;
+    if (own !== undefined || (profile !== undefined && deepEqual(profile, ofPod))) return container;
+    deprecated(key);
+    if (profile === undefined) return container;
     return { ...container, securityContext: { ...record(container.securityContext), appArmorProfile: profile } };
   });
   if (Object.keys(annotations).length === 0) return pod;

@@ -29,8 +29,12 @@ export function labelNameErrors(value: unknown, path: string): readonly FieldErr
 
 export function badIpAddress(value: unknown, path: string): readonly FieldError[] {
   const address = text(value) ?? '';
+  const invalid = (problem: string) => [fieldError.invalid(path, address, problem)];
+  if (/^::ffff:\d+\.\d+\.\d+\.\d+$/i.test(address)) return invalid('must not be an IPv4-mapped IPv6 address');
   if (isIpAddress(address)) return [];
-  return [fieldError.invalid(path, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
+  const bare = address.split('.').map((number) => number.replace(/^0+(?=\d)/, ''));
+  if (isIpAddress(bare.join('.'))) return invalid('must not have leading 0s');
+  return invalid('must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)');
 }
 
 export function inRange(

@@ -56,6 +56,8 @@ export interface WriteContext {
   readonly isDryRun: boolean;
   readonly userName: string;
   readonly writer: FieldWriter;
+  /** Tells the client what is odd about an object that is accepted. Absent: nobody listens. */
+  warn?(warning: string): void;
 }
 
 /** Who becomes the owner of the fields that are written, and whether by server-side apply. */

@@ -23,8 +23,6 @@ export interface WriteTools {
   readonly context: WriteContext;
   /** Absent: the server writes for itself. */
   readonly admission?: Admission;
-  /** Tells the client what is odd about an object that is accepted. */
-  warn?(warning: string): void;
 }
 
 export interface Written {
@@ -59,7 +57,7 @@ async function createOnce(
   { definition, store }: Resource,
   namespace: string | undefined,
   sent: ApiObject,
-  { context, leases, admission, warn }: WriteTools,
+  { context, leases, admission }: WriteTools,
 ): Promise<{ readonly isStored: boolean; readonly object: ApiObject }> {
   const { strategy } = definition;
   const statusless = hasSubresource(definition, 'status') ? withoutStatus(sent) : sent;
@@ -81,7 +79,7 @@ async function createOnce(
     if (context.writer.operation === 'Update' && /^0*[1-9]\d*$/.test(sent.metadata.resourceVersion ?? '')) {
       throw internalError('resourceVersion should not be set on objects to be created');
     }
-    for (const warning of strategy.warnings?.(prepared) ?? []) warn?.(warning);
+    for (const warning of strategy.warnings?.(prepared) ?? []) context.warn?.(warning);
     const key = storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name });
     // Asked before admission, so that a name that is taken costs no quota; the write below decides.
     const isTaken = (await store.storage.get(key)) !== undefined;
@@ -192,7 +190,7 @@ async function nextObject(
   { definition }: Resource,
   request: UpdateRequest,
   { sent, current }: { readonly sent: ApiObject; readonly current: ApiObject },
-  { context, admission, warn }: WriteTools,
+  { context, admission }: WriteTools,
 ): Promise<ApiObject> {
   const { strategy } = definition;
   const { namespace, name, subresource } = request;
@@ -205,7 +203,7 @@ async function nextObject(
     const asked = strategy.prepareForStatus?.(sentStatus, current) ?? sentStatus;
     const owned = withOwners(definition, asked, { current, subresource: 'status' }, context);
     const next = (await admission?.mutate({ ...place, object: owned })) ?? owned;
-    const statusErrors = (await strategy.validateStatus?.(next, current, warn)) ?? [];
+    const statusErrors = (await strategy.validateStatus?.(next, current, context.warn)) ?? [];
     throwIfInvalid(definition.kind, definition.group, request.name, statusErrors);
     await admission?.validate({ ...place, object: next });
     return next;
@@ -221,12 +219,12 @@ async function nextObject(
   const next = withGeneration(definition, prepared, current);
   throwIfInvalid(definition.kind, definition.group, request.name, [
     ...validateMetadataUpdate(next, current),
-    ...((await strategy.validate?.(next, current, warn)) ?? []),
+    ...((await strategy.validate?.(next, current, context.warn)) ?? []),
     ...(subresource === ''
       ? (strategy.validateUpdate?.(next, current) ?? [])
       : (strategy.validatePart?.(next, current, subresource) ?? [])),
   ]);
-  if (subresource === '') for (const warning of strategy.warnings?.(next, current) ?? []) warn?.(warning);
+  if (subresource === '') for (const warning of strategy.warnings?.(next, current) ?? []) context.warn?.(warning);
   await admission?.validate({ ...place, object: next });
   return next;
 }

@@ -74,8 +74,13 @@ function writeTools(server: Server, exchange: Exchange): WriteTools {
   return {
     namespaces: server.registry.builtin('', 'v1', 'namespaces'),
     leases: server.leases,
-    context: { world: server.world, isDryRun, userName: user.name, writer },
-    warn: (warning) => reply.warn(warning),
+    context: {
+      world: server.world,
+      isDryRun,
+      userName: user.name,
+      writer,
+      warn: (warning) => reply.warn(warning),
+    },
     ...(request.method === 'GET' ? {} : { admission: admissionFor(server, exchange, isDryRun) }),
   };
 }

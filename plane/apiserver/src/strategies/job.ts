@@ -2,6 +2,7 @@ import { deepEqual, dns1123SubdomainErrors, type FieldError, fieldError } from '
 import { type ApiObject, at, type JsonRecord, record, text } from '../json.js';
 import { printedTemplate } from '../pods/go-print.js';
 import { templateErrors, withTemplate } from '../pods/template.js';
+import { templateWarnings } from '../pods/template-warnings.js';
 import type { Strategy } from '../registry/strategy.js';
 import { scheduleErrors, timeZoneErrors } from './cron-schedule.js';
 import { selects } from './label-selector.js';
@@ -11,8 +12,6 @@ const uidLabel = 'batch.kubernetes.io/controller-uid';
 const nameLabel = 'batch.kubernetes.io/job-name';
 /** Before they had a prefix. */
 const oldLabels = { uid: 'controller-uid', name: 'job-name' } as const;
-/** Those that hold the job's name: each is told of a name that is too long. */
-const nameLabels = [nameLabel, oldLabels.name];
 const maxLabelLength = 63;
 const completionModes = ['NonIndexed', 'Indexed'];
 const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'];
@@ -20,6 +19,7 @@ const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'];
 const maxCronJobName = 52;
 
 export const jobStrategy: Strategy = {
+  warnings: templateWarnings(true, 'spec', 'template'),
   withDefaults: (job) => {
     const labels = record(at(job, 'spec', 'template', 'metadata', 'labels'));
     const hasLabels = Object.keys(job.metadata.labels ?? {}).length > 0 || Object.keys(labels).length === 0;
@@ -76,13 +76,16 @@ function withGeneratedSelector(job: ApiObject): ApiObject {
   const template = record(spec.template);
   const metadata = record(template.metadata);
   const selector = record(spec.selector);
+  const labels = { ...record(metadata.labels), ...own };
+  // A name that is too long for a label is told of the template alone.
+  const isLabelled = Object.keys(job.metadata.labels ?? {}).length > 0 || name.length > maxLabelLength;
   return {
     ...job,
-    metadata: { ...job.metadata, labels: { ...job.metadata.labels, ...own } },
+    metadata: isLabelled ? job.metadata : { ...job.metadata, labels: texts(labels) },
     spec: {
       ...spec,
       selector: { ...selector, matchLabels: { ...record(selector.matchLabels), [uidLabel]: uid } },
-      template: { ...template, metadata: { ...metadata, labels: { ...record(metadata.labels), ...own } } },
+      template: { ...template, metadata: { ...metadata, labels } },
     },
   };
 }
@@ -90,15 +93,10 @@ function withGeneratedSelector(job: ApiObject): ApiObject {
 function selectorErrors(job: ApiObject, isNew: boolean): readonly FieldError[] {
   const { selector, template, manualSelector } = record(job.spec);
   const labels = record(at(template, 'metadata', 'labels'));
-  const { name = '', uid } = job.metadata;
+  const { uid } = job.metadata;
   const isOwn = manualSelector === true || !isNew || deepEqual(selector, { matchLabels: { [uidLabel]: uid } });
   return [
     ...(isOwn ? [] : [fieldError.invalid('spec.selector', selector, '`selector` not auto-generated')]),
-    ...(manualSelector !== true && name.length > maxLabelLength
-      ? nameLabels.map(() =>
-          fieldError.invalid('spec.template.labels', name, `must be no more than ${maxLabelLength} bytes`),
-        )
-      : []),
     ...(selects(selector, labels)
       ? []
       : [fieldError.invalid('spec.template.metadata.labels', labels, '`selector` does not match template `labels`')]),
@@ -129,6 +127,7 @@ function jobSpecErrors(spec: JsonRecord, path: string): readonly FieldError[] {
 }
 
 export const cronJobStrategy: Strategy = {
+  warnings: templateWarnings(true, 'spec', 'jobTemplate', 'spec', 'template'),
   withDefaults: (cronJob) => {
     const spec = record(cronJob.spec);
     const template = record(spec.jobTemplate);

@@ -5,6 +5,7 @@ import { preparePod } from '../pods/prepare.js';
 import { resizeErrors } from '../pods/resize-rules.js';
 import { podStatusErrors, preparePodStatus } from '../pods/status-rules.js';
 import { ephemeralUpdateErrors, podUpdateErrors } from '../pods/update-rules.js';
+import { hostNameWarnings, podWarnings } from '../pods/warnings.js';
 import type { Strategy } from '../registry/strategy.js';
 
 const defaultGraceSeconds = 30;
@@ -15,6 +16,10 @@ export const podStrategy: Strategy = {
   prepareForCreate: preparePod,
 
   validate: podErrors,
+
+  // Pods are updated by programs, which do not read warnings.
+  warnings: (pod, current) =>
+    current === undefined ? [...hostNameWarnings(pod, "the Pod's hostname"), ...podWarnings(pod, '')] : [],
 
   validateUpdate: podUpdateErrors,
 

@@ -1,6 +1,7 @@
 import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, at, type JsonRecord, record, records, without } from '../json.js';
 import { templateErrors, withTemplate } from '../pods/template.js';
+import { templateWarnings } from '../pods/template-warnings.js';
 import type { Strategy } from '../registry/strategy.js';
 import { isEmptySelector, isReadable, selectorErrors, selects } from './label-selector.js';
 import { nonNegative, notUnlimited, onlyRestartsAlways, rollingUpdateErrors } from './rollout-rules.js';
@@ -54,6 +55,7 @@ function podErrors(object: ApiObject): readonly FieldError[] {
 }
 
 export const deploymentStrategy: Strategy = {
+  warnings: templateWarnings(true, 'spec', 'template'),
   withDefaults: (object) =>
     withSpec(object, (spec) => {
       const { strategy: sent, ...rest } = spec;
@@ -97,6 +99,7 @@ function withLabels(object: ApiObject, labels: ApiObject['metadata']['labels']):
 }
 
 export const replicaSetStrategy: Strategy = {
+  warnings: templateWarnings(true, 'spec', 'template'),
   withDefaults: (object) => withSpec(object, (spec) => withTemplate({ replicas: 1, ...spec })),
   prepareForCreate: withStatusOf({ replicas: 0 }),
   validate: (object) => [
@@ -110,6 +113,7 @@ export const replicaSetStrategy: Strategy = {
 };
 
 export const replicationControllerStrategy: Strategy = {
+  warnings: templateWarnings(false, 'spec', 'template'),
   withDefaults: (object) => {
     const labels = record(at(object, 'spec', 'template', 'metadata', 'labels'));
     const hasLabels = Object.keys(object.metadata.labels ?? {}).length > 0;
@@ -141,6 +145,7 @@ function withMetadataLabels(object: ApiObject, labels: JsonRecord): ApiObject {
 const templateGeneration = 'deprecated.daemonset.template.generation';
 
 export const daemonSetStrategy: Strategy = {
+  warnings: templateWarnings(false, 'spec', 'template'),
   withDefaults: (object) =>
     withSpec(withTemplateGeneration(object, sentGeneration(object)), (spec) => {
       const updateStrategy = { type: 'RollingUpdate', ...record(spec.updateStrategy) };
@@ -202,7 +207,15 @@ function withTemplateGeneration(object: ApiObject, generation: number): ApiObjec
 
 const claimDefaults = { kind: 'PersistentVolumeClaim', apiVersion: 'v1' };
 
+const setWarnings = templateWarnings(true, 'spec', 'template');
+
 export const statefulSetStrategy: Strategy = {
+  warnings: (object, current) => [
+    ...setWarnings(object, current),
+    ...(Number(at(object, 'spec', 'revisionHistoryLimit') ?? 0) < 0
+      ? ['spec.revisionHistoryLimit: a negative value retains all historical revisions; a value >= 0 is recommended']
+      : []),
+  ],
   withDefaults: (object) =>
     withSpec(object, (spec) => {
       const updateStrategy = { type: 'RollingUpdate', ...record(spec.updateStrategy) };
@@ -276,6 +289,7 @@ function withClaimDefaults(claim: JsonRecord): JsonRecord {
 }
 
 export const podTemplateStrategy: Strategy = {
+  warnings: templateWarnings(false, 'template'),
   withDefaults: (object) => ({ ...object, template: withTemplate(object).template }),
   validate: (object) => templateErrors(object.template, 'template'),
 };

@@ -133,8 +133,15 @@ test('a NetworkPolicy’s exceptions lie within its block', async () => {
 
 test('a claim’s spec is decided once; a bound one may grow', async () => {
   const path = '/api/v1/namespaces/default/persistentvolumeclaims';
-  const spec = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
-  await api.send('POST', path, { metadata: { name: 'a' }, spec });
+  const spec = {
+    accessModes: ['ReadWriteOnce'],
+    resources: { requests: { storage: '1Gi' } },
+    storageClassName: 'grows',
+  };
+  const grows = { metadata: { name: 'grows' }, provisioner: 'x.example/y', allowVolumeExpansion: true };
+  await api.send('POST', '/apis/storage.k8s.io/v1/storageclasses', grows);
+  const made = await api.send('POST', path, { metadata: { name: 'a' }, spec });
+  assert.deepEqual(made.json.metadata.finalizers, ['kubernetes.io/pvc-protection'], made.text);
   const ask = (storage: string) =>
     api.send('PATCH', `${path}/a`, { spec: { resources: { requests: { storage } } } }, merge);
   assert.match((await ask('2Gi')).json.message, /spec is immutable after creation except resources.requests/);
@@ -143,6 +150,26 @@ test('a claim’s spec is decided once; a bound one may grow', async () => {
   await api.send('PATCH', `${path}/a/status`, { status: { phase: 'Bound', capacity: { storage: '1Gi' } } }, merge);
   assert.equal((await ask('2Gi')).status, 200);
   assert.match((await ask('512Mi')).json.message, /field can not be less than status\.capacity/);
+  await api.send('PATCH', '/apis/storage.k8s.io/v1/storageclasses/grows', { allowVolumeExpansion: false }, merge);
+  assert.match((await ask('3Gi')).json.message, /the storageclass that provisions the pvc must support resize$/);
+});
+
+test('autoscalers of v1 and v2 are one resource', async () => {
+  const path = '/apis/autoscaling/v1/namespaces/default/horizontalpodautoscalers';
+  const scaleTargetRef = { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' };
+  const spec = { scaleTargetRef, maxReplicas: 3, targetCPUUtilizationPercentage: 50 };
+  const made = await api.send('POST', path, { metadata: { name: 'h' }, spec });
+  assert.deepEqual(made.json.spec, { minReplicas: 1, ...spec }, made.text);
+  const { json } = await api.send('GET', `${path.replace('v1', 'v2')}/h`);
+  const cpu = { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } };
+  assert.deepEqual(json.spec.metrics, [{ type: 'Resource', resource: cpu }]);
+  const memory = { name: 'memory', target: { type: 'Utilization', averageUtilization: 70 } };
+  const metrics = [{ type: 'Resource', resource: memory }];
+  await api.send('PATCH', `${path.replace('v1', 'v2')}/h`, { spec: { metrics } }, merge);
+  const old = await api.send('PATCH', `${path}/h`, { spec: { maxReplicas: 5 } }, merge);
+  assert.equal(old.json.spec.maxReplicas, 5, old.text);
+  const back = await api.send('GET', `${path.replace('v1', 'v2')}/h`);
+  assert.deepEqual(back.json.spec.metrics, metrics);
 });
 
 test('what a StatefulSet’s claims say they are is no unknown field', async () => {

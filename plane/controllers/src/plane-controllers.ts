@@ -5,6 +5,8 @@ import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { defaultAccountController } from './namespaces/default-account.js';
 import { namespaceDeletionController } from './namespaces/namespace-deletion.js';
 import { rootCertificatePublisher } from './namespaces/root-certificate.js';
+import { readinessTaintsController } from './nodes/readiness-taints.js';
+import { claimProtectionController, volumeProtectionController } from './storage/in-use-protection.js';
 
 export interface PlaneControllersOptions extends ComponentContext {
   /** The certificate authority that signed the API server's certificate, in PEM. */
@@ -21,7 +23,14 @@ export interface PlaneControllers {
 /** What kube-controller-manager does for a plane, as far as it is built. Everything goes over the HTTP API. */
 export function planeControllers(options: PlaneControllersOptions): PlaneControllers {
   return {
-    controllers: [defaultAccountController(), namespaceDeletionController(), endpointsController()],
+    controllers: [
+      defaultAccountController(),
+      namespaceDeletionController(),
+      endpointsController(),
+      claimProtectionController(),
+      volumeProtectionController(),
+      readinessTaintsController(),
+    ],
     components: [garbageCollector(options), rootCertificatePublisher(options, options.rootCertificate)],
   };
 }

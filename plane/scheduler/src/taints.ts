@@ -1,8 +1,8 @@
 import type { Node, Taint, Toleration } from '@castellan/machinery';
 
 /**
- * A node's taints, and those that its Ready condition stands for: the plane has no node lifecycle controller that would
- * write them, and a node that has never reported is not ready.
+ * A node's taints, and those that its Ready condition stands for: the controller that
+ * writes them may be behind, and a node that has never reported is not ready.
  */
 export function taintsOf({ spec, status }: Node): readonly Taint[] {
   const taints = spec?.taints ?? [];

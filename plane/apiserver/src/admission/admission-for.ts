@@ -5,13 +5,14 @@ import type { Admission, AdmissionWrite } from '../registry/admission-control.js
 import type { Exchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
-import { defaultStorageClass, namespaceProtection } from './cluster-plugins.js';
+import { defaultStorageClass, namespaceProtection, nodeTaint } from './cluster-plugins.js';
 import { expressionCheck } from './expression-check.js';
 import { limitRanger } from './limit-ranger.js';
 import { nodeRestriction } from './node-restriction.js';
 import { defaultTolerations, priority } from './pod-plugins.js';
 import { resourceQuota } from './resource-quota.js';
 import { serviceAccount } from './service-account.js';
+import { claimResize, storageInUseProtection } from './storage-plugins.js';
 import { validateByPolicies } from './validating-policies.js';
 import { askMutatingWebhooksOfDelete, mutateByWebhooks, validateByWebhooks } from './webhooks.js';
 
@@ -21,10 +22,13 @@ const plugins: readonly AdmissionPlugin[] = [
   limitRanger,
   serviceAccount,
   nodeRestriction,
+  nodeTaint,
   podSecurity,
   priority,
   defaultTolerations,
   defaultStorageClass,
+  claimResize,
+  storageInUseProtection,
   expressionCheck,
 ];
 const lastPlugins: readonly AdmissionPlugin[] = [resourceQuota];

@@ -29,3 +29,7 @@ function isWriteOf({ definition, subresource }: AdmissionWrite, group: string, p
 export function isCreateOf(write: AdmissionWrite, group: string, plural: string): boolean {
   return write.operation === 'CREATE' && isWriteOf(write, group, plural);
 }
+
+export function isUpdateOf(write: AdmissionWrite, group: string, plural: string): boolean {
+  return write.operation === 'UPDATE' && isWriteOf(write, group, plural);
+}

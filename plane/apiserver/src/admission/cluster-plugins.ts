@@ -1,5 +1,5 @@
 import { forbidden } from '../errors.js';
-import { at, withAt } from '../json.js';
+import { at, records, withAt } from '../json.js';
 import { type AdmissionPlugin, isCreateOf } from './admission-plugin.js';
 
 const protectedNamespaces: readonly string[] = ['default', 'kube-system', 'kube-public'];
@@ -10,6 +10,18 @@ export const namespaceProtection: AdmissionPlugin = {
     operation === 'DELETE' && definition.group === '' && definition.plural === 'namespaces',
   validate({ definition, name }) {
     if (protectedNamespaces.includes(name)) throw forbidden(definition, name, 'this namespace may not be deleted');
+  },
+};
+
+const notReadyTaint = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const;
+
+/** TaintNodesByCondition: nothing is scheduled to a new node before it has said that it is ready. */
+export const nodeTaint: AdmissionPlugin = {
+  handles: (write) => isCreateOf(write, '', 'nodes'),
+  mutate({ object }) {
+    const taints = records(at(object, 'spec', 'taints'));
+    const isThere = taints.some(({ key, effect }) => key === notReadyTaint.key && effect === notReadyTaint.effect);
+    return isThere ? object : { ...object, spec: withAt(object.spec, ['taints'], [...taints, notReadyTaint]) };
   },
 };
 

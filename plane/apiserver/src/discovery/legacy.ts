@@ -46,7 +46,9 @@ function apiResources(definition: ResourceDefinition) {
     verbs,
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
-    ...(verbs.includes('get') ? { storageVersionHash: storageVersionHash(definition) } : {}),
+    ...(verbs.includes('get') && verbs.includes('create')
+      ? { storageVersionHash: storageVersionHash(definition) }
+      : {}),
   };
   const below = definition.subresources.map((subresource) => ({
     name: `${plural}/${subresource.name}`,

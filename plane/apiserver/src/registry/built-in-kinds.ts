@@ -4,9 +4,11 @@ import { disruptionBudgetStrategy } from '../strategies/disruption-budget.js';
 import { endpointSliceStrategy, endpointsStrategy } from '../strategies/endpoints.js';
 import { coreEventStrategy, eventConversion, eventStrategy } from '../strategies/event.js';
 import { leaseStrategy } from '../strategies/lease.js';
+import { nodeStrategy } from '../strategies/node.js';
 import { clusterKinds } from './cluster-kinds.js';
 import { define, statusSubresource } from './define.js';
 import type { ResourceDefinition } from './resource.js';
+import { serverKinds } from './server-kinds.js';
 import type { Strategy } from './strategy.js';
 import { workloadKinds } from './workload-kinds.js';
 
@@ -22,6 +24,9 @@ export interface BuiltInStrategies {
 
 /** Events live an hour, as kube-apiserver's do by default. */
 const eventTtlSeconds = 3600;
+
+/** What may be asked of a proxy; this server has none, and says so. */
+const proxyVerbs = ['create', 'delete', 'get', 'patch', 'update'] as const;
 
 const eventLabels = {
   'involvedObject.kind': ['involvedObject', 'kind'],
@@ -100,7 +105,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       isNamespaced: true,
       shortNames: ['svc'],
       categories: ['all'],
-      subresources: [statusSubresource('Service')],
+      subresources: [{ name: 'proxy', kind: 'ServiceProxyOptions', verbs: proxyVerbs }, statusSubresource('Service')],
       fieldLabels: { 'spec.clusterIP': ['spec', 'clusterIP'], 'spec.type': ['spec', 'type'] },
       returnsDeleted: true,
       strategy: strategies.service,
@@ -172,7 +177,8 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       plural: 'nodes',
       isNamespaced: false,
       shortNames: ['no'],
-      subresources: [statusSubresource('Node')],
+      subresources: [{ name: 'proxy', kind: 'NodeProxyOptions', verbs: proxyVerbs }, statusSubresource('Node')],
+      strategy: nodeStrategy,
       fieldLabels: { 'spec.unschedulable': ['spec', 'unschedulable'] },
       columns: columnsOf.nodes,
     }),
@@ -249,5 +255,6 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
     ...rbacKinds,
     ...workloadKinds,
     ...clusterKinds,
+    ...serverKinds,
   ];
 }

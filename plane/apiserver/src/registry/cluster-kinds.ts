@@ -192,7 +192,10 @@ export const clusterKinds: readonly ResourceDefinition[] = [
     plural: 'certificatesigningrequests',
     isNamespaced: false,
     shortNames: ['csr'],
-    subresources: [statusSubresource('CertificateSigningRequest')],
+    subresources: [
+      { name: 'approval', kind: 'CertificateSigningRequest', verbs: ['get', 'patch', 'update'] },
+      statusSubresource('CertificateSigningRequest'),
+    ],
     fieldLabels: { 'spec.signerName': ['spec', 'signerName'] },
     strategy: signingRequestStrategy,
     columns: clusterColumns.certificatesigningrequests,

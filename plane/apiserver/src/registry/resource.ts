@@ -76,7 +76,7 @@ export interface ResourceDefinition {
 export interface SubresourceDefinition {
   readonly name: string;
   readonly kind: string;
-  readonly verbs: readonly ('get' | 'patch' | 'update' | 'create')[];
+  readonly verbs: readonly ('create' | 'delete' | 'get' | 'patch' | 'update')[];
   /** Where the subresource speaks another group's kind (Scale, Eviction). */
   readonly group?: string;
   readonly version?: string;

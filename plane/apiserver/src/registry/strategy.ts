@@ -12,6 +12,8 @@ export interface Strategy {
   prepareForCreate?(object: ApiObject, context: WriteContext): ApiObject | Promise<ApiObject>;
   /** Not called for writes of a subresource. */
   prepareForUpdate?(object: ApiObject, current: ApiObject, context: WriteContext): ApiObject | Promise<ApiObject>;
+  /** Whoever creates an object may say its status at once (nodes). */
+  readonly keepsStatusOnCreate?: boolean;
   /** The rules that hold for every object of the kind; `current` is what an update replaces. */
   validate?(object: ApiObject, current?: ApiObject, warn?: Warn): FieldErrors | Promise<FieldErrors>;
   /** The rules that compare an object with what it was. */

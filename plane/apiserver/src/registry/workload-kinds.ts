@@ -1,6 +1,7 @@
 import { workloadColumns } from '../printers/workload-columns.js';
 import { cronJobStrategy, jobStrategy } from '../strategies/job.js';
 import { podAutoscalerStrategy } from '../strategies/pod-autoscaler.js';
+import { podAutoscalerConversion, podAutoscalerV1Strategy } from '../strategies/pod-autoscaler-v1.js';
 import {
   controllerRevisionStrategy,
   daemonSetStrategy,
@@ -109,6 +110,7 @@ export const workloadKinds: readonly ResourceDefinition[] = [
     columns: workloadColumns.cronjobs,
   }),
   define({ ...autoscaler, version: 'v2' }),
+  define({ ...autoscaler, version: 'v1', strategy: podAutoscalerV1Strategy, ...podAutoscalerConversion }),
   define({
     ...workload,
     kind: 'ReplicationController',

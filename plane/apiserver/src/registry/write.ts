@@ -60,7 +60,8 @@ async function createOnce(
   { context, leases, admission }: WriteTools,
 ): Promise<{ readonly isStored: boolean; readonly object: ApiObject }> {
   const { strategy } = definition;
-  const statusless = hasSubresource(definition, 'status') ? withoutStatus(sent) : sent;
+  const isStatusOwn = hasSubresource(definition, 'status') && strategy.keepsStatusOnCreate !== true;
+  const statusless = isStatusOwn ? withoutStatus(sent) : sent;
   const metadata = initialMetadata(definition, sent, { namespace, world: context.world });
   const initial: ApiObject = { ...statusless, metadata };
   const name = metadata.name ?? '';

@@ -5,14 +5,14 @@ import { updateObject } from '../registry/write.js';
 import { readObject } from './body.js';
 import type { ResourceExchange } from './exchange.js';
 
-/** POST pods/NAME/binding: the scheduler's decision. A pod is bound once. */
+/** POST pods/NAME/binding, or bindings: the scheduler's decision. A pod is bound once. */
 export async function serveBinding(exchange: ResourceExchange): Promise<void> {
   const { info, request, resource, reply, tools } = exchange;
   if (request.method !== 'POST') throw methodNotAllowed();
   const { object: binding } = await readObject(request, { group: '', version: 'v1', kind: 'Binding' });
   const nodeName = text(at(binding, 'target', 'name')) ?? '';
   if (nodeName === '') throw badRequest('Binding "" is invalid: target.name: Required value');
-  const name = info.name ?? '';
+  const name = info.name ?? binding.metadata.name ?? '';
   const bind = (pod: ApiObject): ApiObject => {
     const bound = text(at(pod, 'spec', 'nodeName')) ?? '';
     if (bound !== '') throw conflict(resource.definition, name, `pod ${name} is already assigned to node "${bound}"`);

@@ -1,6 +1,7 @@
 import { StatusError } from '@castellan/machinery';
 import { admissionFor } from '../admission/admission-for.js';
 import { rbacGroup } from '../authorization/role-based.js';
+import { apiServiceGroup, ensureApiServices } from '../discovery/api-services.js';
 import { methodNotAllowed, unknownResource } from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { type DeleteOptions, deletedStatus, deleteObject } from '../registry/delete.js';
@@ -27,7 +28,8 @@ import { serveSubresource } from './subresources.js';
 import { serveWatch } from './watch-stream.js';
 import { readWriteOptions } from './write-options.js';
 
-export async function serveResource(server: Server, exchange: Exchange, info: ResourceInfo): Promise<void> {
+export async function serveResource(server: Server, exchange: Exchange, asked: ResourceInfo): Promise<void> {
+  const info = withoutOldBinding(asked);
   if (await serveReview(server, exchange, info)) return;
   const resource = await server.registry.find(info);
   if (resource === undefined) {
@@ -62,10 +64,17 @@ export async function serveResource(server: Server, exchange: Exchange, info: Re
   const verb = verbOf(exchange.request, info);
   // Whoever looks at roles sees those that every cluster has.
   if (definition.group === rbacGroup) await server.bootstrapRoles.ready();
+  if (definition.group === apiServiceGroup) await ensureApiServices(server);
   await serveVerb(server, full, verb);
   if (definition.kind === 'ClusterRole' && !['get', 'list', 'watch'].includes(verb)) {
     await server.bootstrapRoles.aggregate();
   }
+}
+
+/** `bindings` is the name that `pods/NAME/binding` had before pods had subresources. */
+function withoutOldBinding(info: ResourceInfo): ResourceInfo {
+  const isOld = info.group === '' && info.plural === 'bindings' && info.name === undefined;
+  return isOld ? { ...info, plural: 'pods', subresource: 'binding' } : info;
 }
 
 function writeTools(server: Server, exchange: Exchange): WriteTools {

@@ -1,4 +1,5 @@
 import { formatQuantity, parseQuantity } from '@castellan/machinery';
+import { type GoTime, goMicroTime, goTime } from './go-time.js';
 
 /** What Go makes of a value of a type that is no plain object: the value as it is written back, or what is wrong. */
 export type SpecialValue = { readonly value: unknown } | { readonly problem: string };
@@ -24,8 +25,18 @@ function base64(value: unknown): SpecialValue {
   return good === bare.length ? { value: bare } : { problem: `illegal base64 data at input byte ${good}` };
 }
 
+function time(value: unknown, read: (text: string) => GoTime): SpecialValue {
+  if (typeof value === 'string') return read(value);
+  // Nobody has said when.
+  if (value === null) return { value };
+  const kind = Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
+  return { problem: `json: cannot unmarshal ${kind} into Go value of type string` };
+}
+
 /** The value of a type known by name, or of bytes; undefined for other types. */
 export function specialValue(type: string, value: unknown): SpecialValue | undefined {
   if (type === 'Quantity') return quantity(value);
+  if (type === 'Time') return time(value, goTime);
+  if (type === 'MicroTime') return time(value, goMicroTime);
   return type === 'bytes' ? base64(value) : undefined;
 }

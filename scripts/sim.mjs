@@ -1,19 +1,26 @@
-// npm run sim: explores planners deeper than the tests do. Every state that planner, world and faults can reach within the
+// npm run sim: explores planners deeper than the tests do, and the watches of the API server for longer. Every state that planner, world and faults can reach within the
 // bound is visited, so a run depends on nothing but its bound: the command that a violation is printed with repeats it.
 //   npm run sim                                              sizes 1 to 7, within the default bound
-//   npm run sim -- --size 5 --members 5 --faults 2 --stale 3    one size, another bound
+//   npm run sim -- --size 5 --members 5 --faults 2 --stale 3    one size, another bound; no watches
+//   npm run sim -- --watchers 100 --seconds 60 --seed 7         the watches alone: what they do depends on seed and timing
 import { parseArgs } from 'node:util';
 import { fail } from './repository.mjs';
 import { setup } from './setup.mjs';
 
 const defaults = { members: '5', faults: '3', stale: '2', states: '5000000' };
+const watchDefaults = { watchers: '100', seconds: '60', seed: '1' };
 const { values } = parseArgs({
-  options: Object.fromEntries(['size', ...Object.keys(defaults)].map((name) => [name, { type: 'string' }])),
+  options: Object.fromEntries(
+    ['size', ...Object.keys(defaults), ...Object.keys(watchDefaults)].map((name) => [name, { type: 'string' }]),
+  ),
 });
 const bound = Object.fromEntries(
   Object.entries(defaults).map(([name, value]) => [name, numberOf(name, values[name] ?? value)]),
 );
-const sizes = values.size === undefined ? [1, 2, 3, 4, 5, 6, 7] : [numberOf('size', values.size)];
+const isAsked = (names) => names.some((name) => values[name] !== undefined);
+const areWatchesAlone = isAsked(Object.keys(watchDefaults));
+const allSizes = areWatchesAlone ? [] : [1, 2, 3, 4, 5, 6, 7];
+const sizes = values.size === undefined ? allSizes : [numberOf('size', values.size)];
 
 await setup();
 const { exploreEtcd } = await import('@castellan/etcd');
@@ -43,13 +50,38 @@ for (const size of sizes) {
     console.log(`  again: npm run sim -- ${flags.join(' ')}`);
   }
 }
-console.log(
-  `${states} states explored from every start of at most ${bound.members} members, with at most ${bound.faults} faults`,
-);
-console.log(`${sizes.length - failures} passed, ${failures} failed`);
+if (sizes.length > 0) {
+  console.log(
+    `${states} states explored from every start of at most ${bound.members} members, with at most ${bound.faults} faults`,
+  );
+}
+const runsWatches = areWatchesAlone || !isAsked(['size', ...Object.keys(defaults)]);
+if (runsWatches) failures += await exploreWatches();
+const total = sizes.length + (runsWatches ? 1 : 0);
+console.log(`${total - failures} passed, ${failures} failed`);
 process.exit(failures > 0 ? 1 : 0);
 
 function numberOf(name, text) {
   if (/^\d+$/.test(text)) return Number(text);
   return fail(`--${name} ${text}: not a whole number`);
+}
+
+/** Returns how many failures there were. */
+async function exploreWatches() {
+  const [watchers, seconds, seed] = Object.entries(watchDefaults).map(([name, value]) =>
+    numberOf(name, values[name] ?? value),
+  );
+  const { watchersUnderCuts } = await import('../plane/apiserver/dist/test/watchers-under-cuts.js');
+  try {
+    const found = await watchersUnderCuts({ watchers, forMs: seconds * 1000, seed });
+    console.log(
+      `API server, ${watchers} watchers: ${found.writes} writes, ${found.events} events, ${found.cuts} cuts, ` +
+        `${found.relists} new lists, nothing missed, ${seconds} s`,
+    );
+    return 0;
+  } catch (error) {
+    console.log(`API server, ${watchers} watchers: ${error.message}`);
+    console.log(`  again: npm run sim -- --watchers ${watchers} --seconds ${seconds} --seed ${seed}`);
+    return 1;
+  }
 }

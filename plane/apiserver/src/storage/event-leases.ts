@@ -1,8 +1,9 @@
 import type { Keyspace, LeaseId } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
 
-/** One lease serves all objects written within this time, up to a number of them, as in kube-apiserver. */
-const shareMs = 60_000;
+/** Of kube-apiserver's lease_manager.go: so long, and for so many objects, one lease serves those that are written. */
+const maxShareSeconds = 60;
+const maxShareOfTtl = 0.05;
 const maxObjects = 1000;
 
 /** Leases for objects that vanish by themselves. */
@@ -19,7 +20,7 @@ export class EventLeases {
     this.world = world;
   }
 
-  /** A lease under which an object lives at least `ttlSeconds`, at most a minute longer. */
+  /** A lease under which an object lives at least `ttlSeconds`, at most a twentieth of that, or a minute, longer. */
   lease(ttlSeconds: number): Promise<LeaseId> {
     const now = this.world.clock.monotonicNow();
     const shared = this.current.get(ttlSeconds);
@@ -27,8 +28,9 @@ export class EventLeases {
       shared.objects += 1;
       return shared.id;
     }
-    const id = this.keyspace.grantLease(ttlSeconds + shareMs / 1000);
-    this.current.set(ttlSeconds, { id, untilMs: now + shareMs, objects: 1 });
+    const shareSeconds = Math.ceil(Math.min(maxShareSeconds, ttlSeconds * maxShareOfTtl));
+    const id = this.keyspace.grantLease(ttlSeconds + shareSeconds);
+    this.current.set(ttlSeconds, { id, untilMs: now + shareSeconds * 1000, objects: 1 });
     // A lease that could not be had is not shared.
     id.catch(() => this.current.delete(ttlSeconds));
     return id;

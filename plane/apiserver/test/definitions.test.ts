@@ -229,3 +229,40 @@ test('a status holds numbers of replicas where the scale looks for them', async 
     `Widget.${group} "a" is invalid: .status.replicas: Invalid value: 0: .status.replicas accessor error: x is of the type string, expected int64`,
   );
 });
+
+test('what a version says of names, columns, scales and selectable fields is read before it is taken', async () => {
+  const group = 'rules.example.com';
+  const refusals = async (fields: object, ofGroup = group) => {
+    const schema = { type: 'object', properties: { spec: { type: 'object', properties: { a: { type: 'string' } } } } };
+    const versions = [{ ...version('v1', { storage: true, schema }), ...fields }];
+    const { status, json } = await server.send('POST', definitions, definition('widgets', ofGroup, { versions }));
+    assert.equal(status, 422, json.message);
+    return json.details.causes.map((cause: Record<string, string>) => `${cause.field}: ${cause.message}`);
+  };
+  assert.deepEqual(await refusals({}, 'single'), [
+    'spec.group: Invalid value: "single": should be a domain with at least one dot',
+  ]);
+  assert.deepEqual(await refusals({ deprecationWarning: 'old' }), [
+    'spec.versions[0].deprecationWarning: Invalid value: "old": can only be set for deprecated versions',
+  ]);
+  const scale = { specReplicasPath: 'spec.replicas', statusReplicasPath: '.spec.replicas' };
+  assert.deepEqual(await refusals({ subresources: { scale } }), [
+    'spec.subresources.scale.specReplicasPath: Invalid value: "spec.replicas": must be a simple json path starting with .',
+    'spec.subresources.scale.statusReplicasPath: Invalid value: ".spec.replicas": should be a json path under .status',
+  ]);
+  assert.deepEqual(await refusals({ additionalPrinterColumns: [{ name: 'A', type: 'text', jsonPath: 'a' }] }), [
+    'spec.additionalPrinterColumns[0].type: Invalid value: "text": must be one of boolean,date,integer,number,string',
+    'spec.additionalPrinterColumns[0].JSONPath: Invalid value: "a": must be a simple json path starting with .',
+  ]);
+  const selectableFields = [
+    { jsonPath: '.spec.a' },
+    { jsonPath: '.spec.a' },
+    { jsonPath: '.spec' },
+    { jsonPath: '.x' },
+  ];
+  assert.deepEqual(await refusals({ selectableFields }), [
+    'spec.selectableFields[1].jsonPath: Duplicate value: ".spec.a"',
+    'spec.selectableFields[2].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
+    'spec.selectableFields[3].jsonPath: Invalid value: ".x": is an invalid path: does not refer to a valid field',
+  ]);
+});

@@ -1,9 +1,17 @@
-import { checkStructural, deepEqual, type FieldError, fieldError, loadEnginesFor } from '@castellan/machinery';
+import {
+  checkStructural,
+  deepEqual,
+  dns1123SubdomainErrors,
+  type FieldError,
+  fieldError,
+  loadEnginesFor,
+} from '@castellan/machinery';
 import { type ApiObject, at, list, record, records, text } from '../json.js';
 import { conversionErrors } from './conversion-rules.js';
 import { servedVersions } from './custom-resources.js';
 import { isSchema } from './custom-strategy.js';
 import { approvalErrors, nameErrors } from './definition-names.js';
+import { versionFieldErrors } from './version-rules.js';
 
 /** The rules of a CustomResourceDefinition, in kube-apiserver's words. */
 export async function validateDefinition(crd: ApiObject, current?: ApiObject): Promise<readonly FieldError[]> {
@@ -19,7 +27,7 @@ export async function validateDefinition(crd: ApiObject, current?: ApiObject): P
   if (current === undefined && name !== `${text(names.plural)}.${text(spec.group)}`) {
     errors.push(fieldError.invalid('metadata.name', name, 'must be spec.names.plural+"."+spec.group'));
   }
-  if (isMissing(spec.group)) errors.push(fieldError.required('spec.group'));
+  errors.push(...groupErrors(text(spec.group) ?? ''));
   if (isMissing(names.plural)) errors.push(fieldError.required('spec.names.plural'));
   if (isMissing(names.kind)) errors.push(fieldError.required('spec.names.kind'));
   if (!isMissing(names.kind) && names.kind === names.listKind) {
@@ -31,6 +39,14 @@ export async function validateDefinition(crd: ApiObject, current?: ApiObject): P
   if (scope === '') errors.push(fieldError.required('spec.scope'));
   else if (!scopes.includes(scope)) errors.push(fieldError.notSupported('spec.scope', scope, scopes));
   return [...errors, ...versionErrors(crd), ...conversionErrors(crd)];
+}
+
+function groupErrors(group: string): readonly FieldError[] {
+  if (group === '') return [fieldError.required('spec.group')];
+  const problems = dns1123SubdomainErrors(group);
+  if (problems.length > 0) return [fieldError.invalid('spec.group', group, problems.join(','))];
+  if (group.includes('.')) return [];
+  return [fieldError.invalid('spec.group', group, 'should be a domain with at least one dot')];
 }
 
 const scopes = ['Cluster', 'Namespaced'];
@@ -47,6 +63,10 @@ function versionErrors(crd: ApiObject): readonly FieldError[] {
     return checkStructural(schema, path);
   });
   const shown = versions.map((version) => text(version.name) ?? '');
+  errors.push(...versionFieldErrors(versions));
+  if (new Set(shown).size < shown.length) {
+    errors.push(fieldError.invalid('spec.versions', shown, 'must contain unique version names'));
+  }
   if (versions.filter(({ storage }) => storage === true).length !== 1) {
     errors.push(fieldError.invalid('spec.versions', shown, 'must have exactly one version marked as storage version'));
   }

@@ -20,15 +20,28 @@ const shapes: Readonly<Record<string, Shape>> = {
   ownerReferences: 'objects',
 };
 
+interface MetadataOwner {
+  readonly kind: string;
+  readonly version: string;
+  readonly isCustom?: boolean;
+}
+
 /** Refuses metadata with a field of the wrong type: everything behind this may rely on its type. 400, as upstream. */
-export function assertMetadataShape(kind: string, version: string, metadata: JsonRecord): void {
+export function assertMetadataShape({ kind, version, isCustom }: MetadataOwner, metadata: JsonRecord): void {
   for (const [field, value] of Object.entries(metadata)) {
     const shape = Object.hasOwn(shapes, field) ? shapes[field] : undefined;
     if (shape === undefined || value === null || hasShape(value, shape)) continue;
-    throw badRequest(
-      `${kind} in version "${version}" cannot be handled as a ${kind}: json: cannot unmarshal ${typeName(value)} into Go struct field ObjectMeta.metadata.${field} of type ${goType(shape)}`,
-    );
+    // The metadata of a custom resource is read by itself.
+    const place = isCustom === true ? field : `metadata.${field}`;
+    const problem = `json: cannot unmarshal ${typeName(wrongPart(value))} into Go struct field ObjectMeta.${place} of type ${goType(shape)}`;
+    throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`);
   }
+}
+
+/** Of labels and finalizers: the first entry that is no text. */
+function wrongPart(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.values(value).find((item) => typeof item !== 'string') ?? value;
 }
 
 function hasShape(value: unknown, shape: Shape): boolean {

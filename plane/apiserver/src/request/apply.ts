@@ -57,7 +57,7 @@ function appliedObject(value: unknown, definition: ResourceDefinition, name: str
     const groupVersion = sentVersion.includes('/') ? sentVersion : `/${sentVersion}`;
     throw badRequest(`invalid object type: ${groupVersion}, Kind=${sentKind}`);
   }
-  assertMetadataShape(kind, version, record(value.metadata));
+  assertMetadataShape(definition, record(value.metadata));
   const applied = asApiObject(value);
   const { name: sentName = name } = applied.metadata;
   if (sentName !== name) {

@@ -1,4 +1,4 @@
-import { apiVersionOf, type StatusError } from '@castellan/machinery';
+import { apiVersionOf, fieldError, invalidError, type StatusError } from '@castellan/machinery';
 import { badRequest, unsupportedBody } from '../errors.js';
 import { type ApiObject, asApiObject, isRecord, type JsonRecord, record, text } from '../json.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
@@ -34,23 +34,31 @@ export async function readText(request: ApiRequest): Promise<string> {
 }
 
 /** The object in the body, of the kind that the URL names; without kind and apiVersion it gets those of the URL. */
-export async function readObject(request: ApiRequest, expected: Expected): Promise<DecodedBody> {
+export async function readObject(
+  request: ApiRequest,
+  expected: Expected,
+  warn: (problem: string) => void = () => {},
+): Promise<DecodedBody> {
   const mediaType = mediaTypeOf(request);
   if (mediaType === protobufType) return { object: await protobufObject(request, expected), problems: [] };
   const body = await readText(request);
   const { value, problems } = await parseBody(body, mediaType, expected.kind);
-  return { object: await asObjectOf(expected, value, body), problems };
+  return { object: await asObjectOf(expected, value, { body, warn }), problems };
 }
 
 async function protobufObject(request: ApiRequest, expected: Expected): Promise<ApiObject> {
   const { typeNameOf } = await import('../types/field-types.js');
   const value = await readProtobuf(await request.body(maxBodyBytes), typeNameOf(expected));
   if (value === undefined) throw unsupportedBody(readableTypes);
-  return asObjectOf(expected, value, '');
+  return asObjectOf(expected, value, { body: '', warn: () => {} });
 }
 
 /** A parsed body as an object of the kind that the URL names, its metadata of the right types. */
-async function asObjectOf(expected: Expected, value: JsonRecord, body: string): Promise<ApiObject> {
+async function asObjectOf(
+  expected: Expected,
+  value: JsonRecord,
+  { body, warn }: { readonly body: string; readonly warn: (problem: string) => void },
+): Promise<ApiObject> {
   const apiVersion = apiVersionOf(expected);
   if (expected.isCustom === true) assertSaysKind(expected, value, body);
   const kind = text(value.kind) || expected.kind;
@@ -58,13 +66,21 @@ async function asObjectOf(expected: Expected, value: JsonRecord, body: string): 
   const saidVersion = text(value.apiVersion) || apiVersion;
   const sentVersion = otherVersions.includes(saidVersion) ? apiVersion : saidVersion;
   if (expected.isCustom === true && sentVersion !== apiVersion) {
+    // No schema is known of that version, and so no field.
+    const fields = Object.keys(value).filter((field) => !['apiVersion', 'kind', 'metadata'].includes(field));
+    for (const field of fields.sort()) warn(`unknown field "${field}"`);
     throw badRequest(
       `the API version in the data (${sentVersion}) does not match the expected API version (${apiVersion})`,
     );
   }
+  if (expected.isCustom === true && kind !== expected.kind) {
+    const { group } = expected;
+    const name = text(record(value.metadata).name) ?? '';
+    throw invalidError({ kind, group }, name, [fieldError.invalid('kind', kind, `must be ${expected.kind}`)]);
+  }
   if (kind !== expected.kind || sentVersion !== apiVersion)
     throw await wrongKind(expected, { kind, apiVersion: sentVersion });
-  assertMetadataShape(kind, expected.version, record(value.metadata));
+  assertMetadataShape({ ...expected, kind }, record(value.metadata));
   return withoutNulls({ ...value, kind, apiVersion });
 }
 

@@ -60,7 +60,7 @@ export async function readPatch(
       throw await refusal(await kindProblem(definition, { kind, apiVersion }));
     }
     const checked = await checkFields(definition, object, { problems: [], query: request.query, reply, refusal });
-    assertMetadataShape(definition.kind, definition.version, record(checked.metadata));
+    assertMetadataShape(definition, record(checked.metadata));
     return checked;
   };
 }

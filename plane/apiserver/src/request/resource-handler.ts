@@ -148,11 +148,19 @@ async function watch(server: Server, exchange: ResourceExchange): Promise<void> 
   await serveWatch(resource, request, reply, { namespace: info.namespace, selection, render, world: server.world });
 }
 
+/** How to tell of unknown fields, where the client wants to hear of them. */
+function warning({ request, reply }: ResourceExchange): (problem: string) => void {
+  const isAsked = (request.query.get('fieldValidation') || 'Warn') === 'Warn';
+  return (problem) => {
+    if (isAsked) reply.warn(problem);
+  };
+}
+
 async function serveCreate(exchange: ResourceExchange): Promise<void> {
   const { info, request, resource, reply, render, tools } = exchange;
   if (info.name !== undefined) throw methodNotAllowed();
   if (resource.definition.isNamespaced && info.namespace === undefined) throw methodNotAllowed();
-  const { object, problems } = await readObject(request, resource.definition);
+  const { object, problems } = await readObject(request, resource.definition, warning(exchange));
   const sent = await checkFields(resource.definition, object, { problems, query: request.query, reply });
   const created = await createObject(resource, info.namespace, sent, tools);
   await reply.object(201, renderObject(resource.definition, created, render), render.representation);
@@ -170,7 +178,7 @@ async function serveUpdate(exchange: ResourceExchange): Promise<void> {
     await reply.object(200, renderObject(definition, written.object, render), render.representation);
     return;
   }
-  const { object, problems } = await readObject(request, definition);
+  const { object, problems } = await readObject(request, definition, warning(exchange));
   const sent = await checkFields(definition, object, { problems, query: request.query, reply });
   const written = await updateObject(
     resource,

@@ -1,12 +1,14 @@
-// npm run sim: explores planners deeper than the tests do, and the watches of the API server for longer. Every state that planner, world and faults can reach within the
+// npm run sim: explores planners deeper than the tests do, and the API server's watches and its answers to broken requests. Every state that planner, world and faults can reach within the
 // bound is visited, so a run depends on nothing but its bound: the command that a violation is printed with repeats it.
 //   npm run sim                                              sizes 1 to 7, within the default bound
 //   npm run sim -- --size 5 --members 5 --faults 2 --stale 3    one size, another bound; no watches
 //   npm run sim -- --watchers 100 --seconds 60 --seed 7         the watches alone: what they do depends on seed and timing
+import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
-import { fail } from './repository.mjs';
+import { builtFileOf, fail, root } from './repository.mjs';
 import { setup } from './setup.mjs';
 
+const fuzzTest = 'plane/apiserver/test/mutated-requests.test.ts';
 const defaults = { members: '5', faults: '3', stale: '2', states: '5000000' };
 const watchDefaults = { watchers: '100', seconds: '60', seed: '1' };
 const { values } = parseArgs({
@@ -57,9 +59,22 @@ if (sizes.length > 0) {
 }
 const runsWatches = areWatchesAlone || !isAsked(['size', ...Object.keys(defaults)]);
 if (runsWatches) failures += await exploreWatches();
-const total = sizes.length + (runsWatches ? 1 : 0);
+const runsFuzz = !isAsked([...Object.keys(defaults), ...Object.keys(watchDefaults), 'size']);
+if (runsFuzz) failures += fuzzApiServer();
+const total = sizes.length + (runsWatches ? 1 : 0) + (runsFuzz ? 1 : 0);
 console.log(`${total - failures} passed, ${failures} failed`);
 process.exit(failures > 0 ? 1 : 0);
+
+/** Sends the API server 10,000 requests gone wrong; the seed that finds something repeats it. */
+function fuzzApiServer() {
+  const env = { ...process.env, CASTELLAN_FUZZ_REQUESTS: '10000' };
+  const { status } = spawnSync(process.execPath, ['--test', builtFileOf(fuzzTest)], {
+    cwd: root,
+    env,
+    stdio: 'inherit',
+  });
+  return status === 0 ? 0 : 1;
+}
 
 function numberOf(name, text) {
   if (/^\d+$/.test(text)) return Number(text);

@@ -7,7 +7,7 @@ import {
   qualifiedNameErrors,
   quantityToNumber,
 } from '@castellan/machinery';
-import { type JsonRecord, record, records, text } from '../json.js';
+import { at, type JsonRecord, record, records, text } from '../json.js';
 
 /** Names without a domain that are known anywhere. */
 const standardResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage', 'storage']);
@@ -30,7 +30,7 @@ export function resourceErrors(
     ...Object.entries(limits).flatMap(([name, value]) => amountErrors(name, value, `${path}.limits[${name}]`)),
     ...Object.entries(requests).flatMap(([name, value]) => [
       ...amountErrors(name, value, `${path}.requests[${name}]`),
-      ...limitErrors(name, value, { limit: limits[name], path }),
+      ...limitErrors(name, value, { limit: at(limits, name), path }),
     ]),
     ...(lacksCompute ? [fieldError.forbidden(path, 'HugePages require cpu or memory')] : []),
     ...claimErrors(records(resources.claims), claims, `${path}.claims`),

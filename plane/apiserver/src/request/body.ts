@@ -5,7 +5,7 @@ import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ApiRequest } from '../server/http.js';
 import { syntaxProblem } from './json-problem.js';
 import { parseJsonText } from './json-text.js';
-import { kindProblem } from './kind-problem.js';
+import { jsonType, kindProblem, noVersion } from './kind-problem.js';
 import { protobufType, readProtobuf } from './protobuf-body.js';
 
 /** kube-apiserver's limit for a request's body. */
@@ -135,13 +135,6 @@ function parseJson(body: string, kind: string) {
     if (error instanceof SyntaxError) throw unrecognized(kind, `${noVersion}${syntaxProblem(body)}`, body);
     throw error;
   }
-}
-
-const noVersion = "couldn't get version/kind; json parse error: ";
-
-function jsonType(value: unknown): string {
-  if (Array.isArray(value)) return 'array';
-  return typeof value === 'boolean' ? 'bool' : typeof value;
 }
 
 async function parseYaml(body: string, kind: string) {

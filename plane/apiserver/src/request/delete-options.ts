@@ -5,6 +5,8 @@ import type { DeleteOptions } from '../registry/delete.js';
 import type { ApiRequest } from '../server/http.js';
 import { isTrue } from './authorize.js';
 import { maxBodyBytes, mediaTypeOf, readText } from './body.js';
+import { syntaxProblem } from './json-problem.js';
+import { parseJsonText } from './json-text.js';
 import { protobufType, readProtobuf } from './protobuf-body.js';
 
 const policies = ['Foreground', 'Background', 'Orphan'];
@@ -89,12 +91,20 @@ function legacyPolicy(orphanDependents: unknown): string | undefined {
 }
 
 async function parsed(body: string, mediaType: string): Promise<unknown> {
+  if (mediaType === 'application/yaml') {
+    const { parseYamlText, YamlSyntaxError } = await import('./yaml-text.js');
+    try {
+      return parseYamlText(body).value;
+    } catch (error) {
+      throw error instanceof YamlSyntaxError ? badRequest(`cannot read DeleteOptions: ${error.message}`) : error;
+    }
+  }
   try {
-    if (mediaType === 'application/yaml') return (await import('yaml')).parse(body);
-    const value: unknown = JSON.parse(body);
+    const { value } = parseJsonText(body);
     if (isRecord(value)) return value;
   } catch (error) {
-    throw badRequest(`cannot read DeleteOptions: ${error instanceof Error ? error.message : String(error)}`);
+    if (!(error instanceof SyntaxError)) throw error;
+    throw badRequest(`cannot read DeleteOptions: ${syntaxProblem(body)}`);
   }
   throw badRequest('cannot read DeleteOptions: the body is not an object');
 }

@@ -1,4 +1,5 @@
 import type { ApiRequest } from '../server/http.js';
+import { decoded } from './request-info.js';
 
 const form = /^(\/(?:api\/[^/]+|apis\/[^/]+\/[^/]+))\/watch(\/.+)$/;
 
@@ -14,10 +15,12 @@ export function withoutLegacyWatch(request: ApiRequest): ApiRequest {
   const segments = rest.split('/').slice(1);
   const isInNamespace = segments[0] === 'namespaces' && segments.length > 2;
   const nameAt = isInNamespace ? 3 : 1;
-  const name = segments[nameAt];
+  const named = decoded(segments.slice(nameAt, nameAt + 1));
+  if (named === undefined) return request;
+  const [name] = named;
   if (name !== undefined) {
     const selector = query.get('fieldSelector') ?? '';
-    const ofName = `metadata.name=${decodeURIComponent(name)}`;
+    const ofName = `metadata.name=${name}`;
     query.set('fieldSelector', selector === '' ? ofName : `${selector},${ofName}`);
   }
   const path = `${root}/${segments.slice(0, nameAt).join('/')}`;

@@ -55,9 +55,8 @@ export async function readPatch(
         type.touched === undefined ? goText(patch) : await patchedText(definition, object, type.touched(patch)),
         problem,
       );
-    const { kind = '', apiVersion = '' } = object;
-    if (kind !== current.kind || apiVersion !== current.apiVersion) {
-      throw await refusal(await kindProblem(definition, { kind, apiVersion }));
+    if (object.kind !== current.kind || object.apiVersion !== current.apiVersion) {
+      throw await refusal(await kindProblem(definition, object));
     }
     const checked = await checkFields(definition, object, { problems: [], query: request.query, reply, refusal });
     assertMetadataShape(definition, record(checked.metadata));

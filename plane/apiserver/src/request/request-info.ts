@@ -46,7 +46,8 @@ function resourceInfo(group: string, version: string, encoded: readonly string[]
   };
 }
 
-function decoded(segments: readonly string[]): readonly string[] | undefined {
+/** The segments of a path without their percent encoding; undefined where one of them has none that can be read. */
+export function decoded(segments: readonly string[]): readonly string[] | undefined {
   try {
     return segments.map(decodeURIComponent);
   } catch {

@@ -6,7 +6,7 @@ const otherThanText =
 
 /** An object as YAML in the form of Go's writer: keys sorted, lists at the margin of their key. */
 export function yamlText(object: unknown): string {
-  const document = new Document(object, { sortMapEntries: compareKeys });
+  const document = new Document(object, { aliasDuplicateObjects: false, sortMapEntries: compareKeys });
   visit(document, { Scalar: (key, node) => (isScalar(node) ? quote(node, key === 'key') : undefined) });
   return document.toString({ directives: false, indentSeq: false, lineWidth: 0, singleQuote: true });
 }

@@ -1,5 +1,6 @@
-// npm run sim: explores planners deeper than the tests do, and the API server's watches and its answers to broken requests. Every state that planner, world and faults can reach within the
-// bound is visited, so a run depends on nothing but its bound: the command that a violation is printed with repeats it.
+// npm run sim: explores planners deeper than the tests do, and the API server's watches and its answers to broken requests.
+// Every state that planner, world and faults can reach within the bound is visited, so a run depends on nothing but its bound:
+// the command that a violation is printed with repeats it.
 //   npm run sim                                              sizes 1 to 7, within the default bound
 //   npm run sim -- --size 5 --members 5 --faults 2 --stale 3    one size, another bound; no watches
 //   npm run sim -- --watchers 100 --seconds 60 --seed 7         the watches alone: what they do depends on seed and timing

@@ -1,3 +1,4 @@
+import { createServer as createWebServer } from 'node:http';
 import { connect, createServer, type Server } from 'node:net';
 import { type Duplex, PassThrough } from 'node:stream';
 import { StatusError } from '@castellan/machinery';
@@ -5,7 +6,10 @@ import type { NodeStreams } from '../src/index.js';
 
 type ExecRequest = Parameters<NodeStreams['execute']>[0];
 
-/** A node whose one container runs the commands of these tests, and whose port 7 says everything twice. */
+/**
+ * A node whose one container runs the commands of these tests, whose port 7 says everything twice, and whose ports 80 and
+ * 8080 speak HTTP.
+ */
 export interface FakeNode extends NodeStreams {
   readonly asked: ExecRequest[];
   readonly sizes: string[];
@@ -26,12 +30,16 @@ export async function fakeNode(): Promise<FakeNode> {
     socket.on('end', () => socket.end('bye'));
     socket.on('error', () => undefined);
   });
-  const port = await new Promise<number>((resolve) => {
-    doubler.listen(0, '127.0.0.1', () => {
-      const address = doubler.address();
-      resolve(typeof address === 'object' && address !== null ? address.port : 0);
-    });
+  // Tells what it was asked; at /moved it leads elsewhere.
+  const web = createWebServer(async (request, response) => {
+    let body = '';
+    for await (const chunk of request) body += String(chunk);
+    const { method, url, headers } = request;
+    if (url === '/moved') response.writeHead(302, { location: '/there' });
+    else response.writeHead(method === 'DELETE' ? 418 : 200, { 'content-type': 'text/plain', 'x-own': 'yes' });
+    response.end(JSON.stringify({ method, url, body, headers }));
   });
+  const [port, webPort] = await Promise.all([listening(doubler), listening(web)]);
   const start = (request: ExecRequest, signal: AbortSignal) => {
     asked.push(request);
     if (request.container !== 'main') throw StatusError.of('InternalError', 'container not found ("other")');
@@ -74,9 +82,21 @@ export async function fakeNode(): Promise<FakeNode> {
     execute: async (request, signal) => start(request, signal),
     attach: async (request, signal) => start({ ...request, command: ['say'] }, signal),
     async connect(request): Promise<Duplex> {
+      if (request.port === 80 || request.port === 8080) return connect({ port: webPort, host: '127.0.0.1' });
       if (request.port !== 7) throw new Error(`dial tcp 127.0.0.1:${request.port}: connect: connection refused`);
       return connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     },
-    close: () => new Promise((resolve) => doubler.close(() => resolve())),
+    close: async () => {
+      await Promise.all([doubler, web].map((server) => new Promise((resolve) => server.close(resolve))));
+    },
   };
+}
+
+function listening(server: Server): Promise<number> {
+  return new Promise((resolve) => {
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      resolve(typeof address === 'object' && address !== null ? address.port : 0);
+    });
+  });
 }

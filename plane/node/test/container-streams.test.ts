@@ -125,7 +125,7 @@ const echo =
 
 test("N22 a port that is open on a pod's loopback alone is reached, and one that is not is refused", { skip }, () =>
   withPod(shellPod('a', 'exec sleep 600', { main: { command: ['perl', '-e', echo] } }), async ({ agent }) => {
-    const request = { namespace: 'default', pod: 'a', port: 7000 };
+    const request = { namespace: 'default', pod: 'a', port: 7000, at: 'loopback' } as const;
     const socket = await until('the port to be open', () => agent.connect(request, never).catch(() => undefined));
     socket.end('hello\n');
     assert.equal(await textOf(socket), 'heard hello\n');

@@ -25,7 +25,7 @@ export interface BuiltInStrategies {
 /** Events live an hour, as kube-apiserver's do by default. */
 const eventTtlSeconds = 3600;
 
-/** What may be asked of a proxy; this server has none, and says so. */
+/** What may be asked of a proxy. */
 const proxyVerbs = ['create', 'delete', 'get', 'patch', 'update'] as const;
 
 const eventLabels = {
@@ -80,6 +80,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
         { name: 'exec', kind: 'PodExecOptions', verbs: ['create', 'get'] },
         { name: 'log', kind: 'Pod', verbs: ['get'] },
         { name: 'portforward', kind: 'PodPortForwardOptions', verbs: ['create', 'get'] },
+        { name: 'proxy', kind: 'PodProxyOptions', verbs: proxyVerbs },
         podPart('resize'),
         statusSubresource('Pod'),
       ],

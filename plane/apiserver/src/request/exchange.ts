@@ -17,10 +17,14 @@ export interface Exchange {
 
 export type ResourceInfo = Extract<RequestInfo, { type: 'resource' }>;
 
-/** A request for a resource that is known: what the verbs below need. */
-export interface ResourceExchange extends Exchange {
+/** A request for a resource that is known. */
+export interface KnownExchange extends Exchange {
   readonly info: ResourceInfo;
   readonly resource: Resource;
+}
+
+/** What the verbs need besides. */
+export interface ResourceExchange extends KnownExchange {
   readonly tools: WriteTools;
   readonly render: RenderOptions;
 }

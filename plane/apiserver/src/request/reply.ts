@@ -90,6 +90,12 @@ export class Reply {
     return this.writer;
   }
 
+  /** The head of another server's reply, whose body follows. */
+  passOn(status: number, headers: Readonly<Record<string, string>>): ResponseWriter {
+    this.head(status, headers);
+    return this.writer;
+  }
+
   /** Leaves HTTP: the connection's bytes are the caller's. Only where the request asks for it (`ApiRequest.upgrade`). */
   switchProtocols(headers: Readonly<Record<string, string>>): Duplex {
     if (this.writer.switchProtocols === undefined) throw new Error('this transport cannot change its protocol');

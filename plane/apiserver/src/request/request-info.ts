@@ -42,7 +42,8 @@ function resourceInfo(group: string, version: string, encoded: readonly string[]
     plural,
     ...(isInNamespace ? { namespace } : {}),
     ...(name === undefined ? {} : { name }),
-    subresource: rest.join('/'),
+    // What follows a proxy is a path of whoever is behind it.
+    subresource: rest[0] === 'proxy' ? 'proxy' : rest.join('/'),
   };
 }
 

@@ -9,6 +9,7 @@ import { assertReached, getObject, listObjects } from '../registry/read.js';
 import { hasSubresource, present, presentReady, type Resource } from '../registry/resource.js';
 import { createObject, updateObject, type WriteTools } from '../registry/write.js';
 import { storageKey } from '../storage/keys.js';
+import { serveConnect } from '../streaming/serve-connect.js';
 import { serveApply } from './apply.js';
 import { verbOf } from './authorize.js';
 import { readObject } from './body.js';
@@ -43,6 +44,7 @@ export async function serveResource(server: Server, exchange: Exchange, asked: R
     return noSuchPath(exchange.reply);
   }
   if (definition.deprecation !== undefined) exchange.reply.warn(definition.deprecation);
+  if (await serveConnect(server, { ...exchange, info, resource })) return;
   const isWatch = verbOf(exchange.request, info) === 'watch';
   const representation: Representation = negotiate(exchange.request.headers.accept, isWatch);
   const full: ResourceExchange = {

@@ -1,7 +1,5 @@
 import { serveTokenRequest } from '../authentication/token-request.js';
 import { methodNotAllowed } from '../errors.js';
-import { serveCommand } from '../streaming/serve-command.js';
-import { servePortForward } from '../streaming/serve-port-forward.js';
 import { serveBinding } from './binding.js';
 import { serveEviction } from './eviction.js';
 import type { ResourceExchange } from './exchange.js';
@@ -14,9 +12,6 @@ import type { Server } from './server.js';
 /** Everything below an object but `status`, which is a way of writing the object itself. */
 export function serveSubresource(server: Server, exchange: ResourceExchange): Promise<void> {
   switch (exchange.info.subresource) {
-    case 'attach':
-    case 'exec':
-      return serveCommand(server, exchange);
     case 'ephemeralcontainers':
     case 'resize':
       return servePodPart(exchange);
@@ -28,8 +23,6 @@ export function serveSubresource(server: Server, exchange: ResourceExchange): Pr
       return serveFinalize(exchange);
     case 'log':
       return serveLog(server, exchange);
-    case 'portforward':
-      return servePortForward(server, exchange);
     case 'scale':
       return serveScale(exchange);
     case 'token':

@@ -11,7 +11,7 @@ export interface NodeStreams {
   execute(request: ExecRequest, signal: AbortSignal): Promise<NodeProcess>;
   /** Takes part in a container's own program, from now on. `signal` leaves it. */
   attach(request: AttachRequest, signal: AbortSignal): Promise<NodeProcess>;
-  /** Connects to a port of a pod, on its loopback. Rejects with a text as `connect: connection refused`. */
+  /** Connects to a port of a pod. Rejects with a text as `connect: connection refused`. */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<Duplex>;
 }
 
@@ -48,6 +48,8 @@ export interface ConnectRequest {
   readonly namespace: string;
   readonly pod: string;
   readonly port: number;
+  /** Of the pod: where a forwarded port is looked for, and where others reach it. */
+  readonly at: 'loopback' | 'address';
 }
 
 /** A process in a container, as its user sees it. */

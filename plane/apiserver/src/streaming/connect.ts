@@ -5,7 +5,7 @@ import { badRequest, forbidden, methodNotAllowed } from '../errors.js';
 import type { ApiObject, JsonRecord } from '../json.js';
 import { asApiObject } from '../json.js';
 import { getObject } from '../registry/read.js';
-import type { ResourceExchange } from '../request/exchange.js';
+import type { KnownExchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import { assertHasHost } from '../request/target-container.js';
 import type { NodeStreams } from '../server/node-streams.js';
@@ -19,37 +19,55 @@ export interface Connection {
   readonly node: NodeStreams;
 }
 
+/** The options of a connection, as admission sees them. */
+export interface ConnectOptions {
+  readonly kind: string;
+  readonly options: JsonRecord;
+}
+
 /**
  * What comes before every connection to a pod: admission (CONNECT), the right to `create` whatever the method — a
  * WebSocket's GET is authorised as `get`, and would else let readers in (KEP-4006) — and the pod itself.
  */
 export async function admitConnection(
   server: Server,
-  exchange: ResourceExchange,
-  { kind, options: asked }: { readonly kind: string; readonly options: JsonRecord },
+  exchange: KnownExchange,
+  asked: ConnectOptions,
 ): Promise<Connection> {
   const { info, request, resource, user } = exchange;
   if (request.method !== 'GET' && request.method !== 'POST') throw methodNotAllowed();
   const name = info.name ?? '';
   const namespace = info.namespace ?? '';
-  const definition = { ...resource.definition, kind, strategy: {} };
-  const place = { definition, operation: 'CONNECT', subresource: info.subresource, namespace, name } as const;
-  const admission = admissionFor(server, exchange, false);
-  const options = await admission.mutate({ ...place, object: asApiObject({ kind, apiVersion: 'v1', ...asked }) });
-  await admission.validate({ ...place, object: options });
+  const options = await admitOptions(server, exchange, asked);
   const { isAllowed, reason } = await server.authorizer.decide(attributesOf(user, 'create', info));
   if (!isAllowed) throw forbidden(resource.definition, name, reason);
   const pod = await getObject(resource, namespace, name);
-  return { namespace, name, pod, options, node: nodeOf(server, pod, name) };
+  assertHasHost(pod, name);
+  return { namespace, name, pod, options, node: nodeOf(server, name) };
+}
+
+/** Admission of a connection (CONNECT): the options as it leaves them. */
+export async function admitOptions(
+  server: Server,
+  exchange: KnownExchange,
+  { kind, options }: ConnectOptions,
+): Promise<ApiObject> {
+  const { namespace, name = '', subresource } = exchange.info;
+  const definition = { ...exchange.resource.definition, kind, strategy: {} };
+  const place = { definition, operation: 'CONNECT', subresource, namespace, name } as const;
+  const admission = admissionFor(server, exchange, false);
+  const object = await admission.mutate({ ...place, object: asApiObject({ kind, apiVersion: 'v1', ...options }) });
+  await admission.validate({ ...place, object });
+  return object;
 }
 
 /** Upstream's order: what the request lacks is told after what the pod lacks. */
-export function assertUpgrade({ request }: ResourceExchange): void {
+export function assertUpgrade({ request }: KnownExchange): void {
   if (request.upgrade === undefined) throw badRequest('Upgrade request required');
 }
 
-function nodeOf(server: Server, pod: ApiObject, name: string): NodeStreams {
-  assertHasHost(pod, name);
+/** Fails with a 503 where no node agent runs. */
+export function nodeOf(server: Server, name: string): NodeStreams {
   if (server.nodeStreams !== undefined) return server.nodeStreams;
   throw StatusError.of(
     'ServiceUnavailable',

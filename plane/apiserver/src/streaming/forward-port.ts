@@ -15,7 +15,7 @@ export async function forwardPort(
   const gone = new AbortController();
   data.once('close', () => gone.abort());
   try {
-    const socket = await node.connect({ namespace, pod: name, port }, gone.signal);
+    const socket = await node.connect({ namespace, pod: name, port, at: 'loopback' }, gone.signal);
     await joinBoth(data, socket);
     error.end();
   } catch (failure) {

@@ -1,7 +1,7 @@
 import { badRequest } from '../errors.js';
 import { list, text } from '../json.js';
 import { isTrue } from '../request/authorize.js';
-import type { ResourceExchange } from '../request/exchange.js';
+import type { KnownExchange } from '../request/exchange.js';
 import { statusOf } from '../request/reply.js';
 import type { Server } from '../request/server.js';
 import { targetContainer } from '../request/target-container.js';
@@ -22,7 +22,7 @@ interface Command extends CommandOptions {
 }
 
 /** GET and POST pods/NAME/exec and pods/NAME/attach: a command in a container, or its own program, with its streams. */
-export async function serveCommand(server: Server, exchange: ResourceExchange): Promise<void> {
+export async function serveCommand(server: Server, exchange: KnownExchange): Promise<void> {
   const isExec = exchange.info.subresource === 'exec';
   const connection = await admitConnection(server, exchange, {
     kind: isExec ? 'PodExecOptions' : 'PodAttachOptions',
@@ -70,7 +70,7 @@ function commandOf({ namespace, name, pod, options, node }: Connection, query: U
   };
 }
 
-async function serveWebSocket(server: Server, { request, reply }: ResourceExchange, command: Command): Promise<void> {
+async function serveWebSocket(server: Server, { request, reply }: KnownExchange, command: Command): Promise<void> {
   const protocol = chooseProtocol(request, webSocketCommandProtocols);
   const headers = handshakeHeaders(request, protocol);
   const gone = new AbortController();
@@ -91,7 +91,7 @@ async function serveWebSocket(server: Server, { request, reply }: ResourceExchan
   if (process !== undefined) await finishWith(join(), () => Promise.resolve(process));
 }
 
-async function serveSpdy(server: Server, { request, reply }: ResourceExchange, command: Command): Promise<void> {
+async function serveSpdy(server: Server, { request, reply }: KnownExchange, command: Command): Promise<void> {
   const protocol = chooseVersion(request, spdyCommandProtocols);
   if (protocol === undefined) return refuseVersions(request, spdyCommandProtocols, reply);
   const gone = new AbortController();
@@ -109,7 +109,7 @@ async function serveSpdy(server: Server, { request, reply }: ResourceExchange, c
 
 /** The process; where there is none, the reply is a text, as a node answers, and the connection stays HTTP's. */
 async function started(
-  reply: ResourceExchange['reply'],
+  reply: KnownExchange['reply'],
   command: Command,
   signal: AbortSignal,
 ): Promise<NodeProcess | undefined> {

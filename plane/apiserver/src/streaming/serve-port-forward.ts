@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { badRequest } from '../errors.js';
-import type { ResourceExchange } from '../request/exchange.js';
+import type { KnownExchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import { admitConnection, assertUpgrade, type Connection } from './connect.js';
 import { forwardPort } from './forward-port.js';
@@ -20,7 +20,7 @@ const pairDeadlineMs = 30_000;
 const portLimit = 100;
 
 /** GET and POST pods/NAME/portforward: connections to ports of a pod, over one connection. */
-export async function servePortForward(server: Server, exchange: ResourceExchange): Promise<void> {
+export async function servePortForward(server: Server, exchange: KnownExchange): Promise<void> {
   const { request, reply } = exchange;
   const asked = request.query.getAll('ports').flatMap((value) => value.split(','));
   const connection = await admitConnection(server, exchange, {

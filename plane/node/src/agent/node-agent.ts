@@ -16,7 +16,7 @@ import { detectCgroups } from '../sandbox/cgroups.js';
 import type { StreamedProcess } from '../sandbox/container-exec.js';
 import { ExitWatch } from '../sandbox/exit-watch.js';
 import { LogClock } from '../sandbox/log-times.js';
-import { NamespaceConnectors } from '../sandbox/namespace-connector.js';
+import { connectTo, NamespaceConnectors } from '../sandbox/namespace-connector.js';
 import { ensurePlaneNetwork, type PlaneNetwork } from '../sandbox/plane-network.js';
 import { serviceController } from '../services/service-controller.js';
 import { ServiceProxy } from '../services/service-proxy.js';
@@ -61,7 +61,7 @@ export interface NodeAgent {
   execute(request: ExecRequest, signal: AbortSignal): Promise<StreamedProcess>;
   /** Joins a container's own program; `signal` leaves it. Rejects as `execute` does. */
   attach(request: AttachRequest, signal: AbortSignal): Promise<StreamedProcess>;
-  /** Connects to a port on the loopback of a pod. */
+  /** Connects to a port of a pod: on its loopback, or at its address. */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<Duplex>;
 }
 
@@ -69,6 +69,7 @@ export interface ConnectRequest {
   readonly namespace: string;
   readonly pod: string;
   readonly port: number;
+  readonly at: 'loopback' | 'address';
 }
 
 const leasePeriodMs = 10_000;
@@ -177,9 +178,10 @@ class Agent implements NodeAgent {
   }
 
   async connect(request: ConnectRequest, signal: AbortSignal): Promise<Duplex> {
-    const namespace = this.#worker(request).networkNamespace;
-    if (namespace === undefined) throw StatusError.of('InternalError', 'the pod has no network');
-    return await this.#connectors.connect(namespace, request.port, signal);
+    const { network } = this.#worker(request);
+    if (network === undefined) throw StatusError.of('InternalError', 'the pod has no network');
+    if (request.at === 'address') return await connectTo(network.address, request.port, signal);
+    return await this.#connectors.connect(network.namespace, request.port, signal);
   }
 
   #worker({ namespace, pod }: { readonly namespace: string; readonly pod: string }): PodWorker {

@@ -4,6 +4,7 @@ import { type Container, isStatusError, type Pod, pods } from '@castellan/machin
 import type { Cancel } from '@castellan/world';
 import { removeCgroups } from '../sandbox/cgroups.js';
 import type { ContainerUser } from '../sandbox/container-process.js';
+import type { PodNetwork } from '../sandbox/pod-network.js';
 import { containerUser } from './container-launch.js';
 import type { ProbeKind } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
@@ -86,9 +87,9 @@ export class PodWorker {
     return { run, container, ...(user === undefined ? {} : { user }) };
   }
 
-  /** The pod's network as `ip netns` shows it, while there is one. */
-  get networkNamespace(): string | undefined {
-    return this.#sandbox.network?.namespace;
+  /** While there is one. */
+  get network(): PodNetwork | undefined {
+    return this.#sandbox.network;
   }
 
   waitingReason(container: string): string {

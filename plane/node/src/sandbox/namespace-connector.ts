@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { Socket } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { namespacePath } from './pod-network.js';
 
 /**
@@ -29,6 +29,25 @@ const idleMs = 10_000;
 interface Answer {
   readonly id: number;
   readonly problem?: string;
+}
+
+/** Connects to an address that this machine reaches. Rejects in the words of Go, which clients are used to. */
+export function connectTo(host: string, port: number, signal: AbortSignal): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ host, port, allowHalfOpen: true, signal, timeout: connectDeadlineMs });
+    const fail = (problem: string) => {
+      socket.destroy();
+      reject(new Error(`dial tcp ${host}:${port}: ${problem}`));
+    };
+    socket.once('connect', () => {
+      socket.setTimeout(0);
+      resolve(socket);
+    });
+    socket.once('timeout', () => fail('i/o timeout'));
+    socket.once('error', ({ message }) =>
+      fail(message.includes('ECONNREFUSED') ? 'connect: connection refused' : message),
+    );
+  });
 }
 
 /** Connects to programs that listen on the loopback of a network namespace: one process for each, while it is used. */

@@ -1,0 +1,105 @@
+import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import { StatusError } from '@castellan/machinery';
+import type { KnownExchange } from '../request/exchange.js';
+import { statusOf } from '../request/reply.js';
+import type { Server } from '../request/server.js';
+import { admitOptions, nodeOf } from './connect.js';
+import { type ProxyTarget, proxyTarget } from './proxy-target.js';
+
+const bodyLimitBytes = 64 * 1024 * 1024;
+/** Of one connection, or about who asks: never passed on. */
+const ownHeaders: readonly string[] = [
+  'authorization',
+  'connection',
+  'content-length',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+];
+
+/** Any method on pods/NAME/proxy/PATH and services/NAME/proxy/PATH: a request to a program in a pod, passed on. */
+export async function serveProxy(server: Server, exchange: KnownExchange): Promise<void> {
+  const { info, request, reply } = exchange;
+  const [, prefix = '', path = ''] = /^((?:\/[^/]*){7})(.*)$/s.exec(request.path) ?? [];
+  const kind = info.plural === 'pods' ? 'PodProxyOptions' : 'ServiceProxyOptions';
+  await admitOptions(server, exchange, { kind, options: path === '' ? {} : { path } });
+  const target = await proxyTarget(server, exchange);
+  const query = request.query.size === 0 ? '' : `?${request.query}`;
+  if (path === '') {
+    // So that the links of a page lead below it.
+    reply.text(301, '', 'text/plain; charset=utf-8', { location: `${prefix}/${query}` });
+    return;
+  }
+  const answer = await ask(server, exchange, { target, path: path + query });
+  const location = answer.headers.location;
+  const headers = {
+    ...passed(answer.headers),
+    ...(location?.startsWith('/') === true ? { location: prefix + location } : {}),
+  };
+  const writer = reply.passOn(answer.statusCode ?? 502, headers);
+  try {
+    for await (const chunk of answer) {
+      if (writer.isEnded) break;
+      if (!writer.write(chunk)) await new Promise<void>((resolve) => writer.onDrain(resolve));
+    }
+  } finally {
+    if (!writer.isEnded) writer.end();
+  }
+}
+
+/** Sends the request on. Fails with a 503 in upstream's words when nobody answers. */
+async function ask(
+  server: Server,
+  { info, request }: KnownExchange,
+  { target, path }: { readonly target: ProxyTarget; readonly path: string },
+): Promise<IncomingMessage> {
+  const gone = new AbortController();
+  request.onClose(() => gone.abort());
+  try {
+    const body = await request.body(bodyLimitBytes);
+    const wish = { namespace: info.namespace ?? '', pod: target.pod, port: target.port, at: 'address' } as const;
+    const socket = await nodeOf(server, target.pod).connect(wish, gone.signal);
+    return await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = httpRequest({
+        method: request.method,
+        path,
+        createConnection: () => (target.isSecure ? secured(socket) : socket),
+        headers: {
+          ...passed(request.headers),
+          host: `${target.pod}:${target.port}`,
+          'x-forwarded-uri': request.path,
+          ...(body.length === 0 ? {} : { 'content-length': body.length }),
+        },
+        signal: gone.signal,
+      });
+      sent.once('response', resolve);
+      sent.once('error', reject);
+      sent.end(body);
+    });
+  } catch (error) {
+    if (error instanceof StatusError) throw error;
+    const problem = (statusOf(error).message ?? '').replace(/^Internal error occurred: /, '');
+    throw StatusError.of('ServiceUnavailable', `error trying to reach service: ${problem}`);
+  }
+}
+
+/** As upstream, without a look at certificates: a pod has none that anybody here could know. */
+function secured(socket: Duplex): Duplex {
+  return connectTls({ socket, rejectUnauthorized: false });
+}
+
+function passed(headers: Readonly<Record<string, string | readonly string[] | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).flatMap(([name, value]) => {
+      const isOwn = name.startsWith(':') || name.startsWith('impersonate-') || ownHeaders.includes(name);
+      return isOwn || value === undefined ? [] : [[name, typeof value === 'string' ? value : value.join(', ')]];
+    }),
+  );
+}

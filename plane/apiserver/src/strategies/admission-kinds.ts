@@ -1,10 +1,15 @@
-import { type FieldError, fieldError } from '@castellan/machinery';
+import { dns1035LabelErrors, dns1123SubdomainErrors, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, type JsonRecord, list, record, records, text } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
+import { conditionNameErrors, matchErrors, matchResourcesErrors, oneOf, ruleErrors } from './admission-rules.js';
+import { webhookClientErrors } from './webhook-client.js';
 
 const failurePolicies = ['Fail', 'Ignore'];
 const sideEffects = ['None', 'NoneOnDryRun'];
 const actions = ['Audit', 'Deny', 'Warn'];
+const reinvocations = ['IfNeeded', 'Never'];
+const reviewVersions = ['v1', 'v1beta1'];
+const notFoundActions = ['Allow', 'Deny'];
 
 /** Mutating and validating webhooks differ in `extra`: what only one of them has. */
 export function webhookConfigurationStrategy(extra: JsonRecord): Strategy {
@@ -42,23 +47,10 @@ function webhookErrors(object: ApiObject): readonly FieldError[] {
   return webhooks.flatMap((webhook, index) => {
     const path = `webhooks[${index}]`;
     const name = names[index] ?? '';
-    const { url, service } = record(webhook.clientConfig);
     const timeout = Number(webhook.timeoutSeconds);
     return [
-      ...(name === '' ? [fieldError.required(`${path}.name`)] : []),
-      ...(name !== '' && name.split('.').length < 3
-        ? [
-            fieldError.invalid(
-              `${path}.name`,
-              name,
-              'should be a domain with at least three segments separated by dots',
-            ),
-          ]
-        : []),
-      ...(names.indexOf(name) < index ? [fieldError.duplicate(`${path}.name`, name)] : []),
-      ...(list(webhook.admissionReviewVersions).length === 0
-        ? [fieldError.required(`${path}.admissionReviewVersions`, 'must specify one of v1, v1beta1')]
-        : []),
+      ...fullNameErrors(name, `${path}.name`),
+      ...records(webhook.rules).flatMap((rule, each) => ruleErrors(rule, `${path}.rules[${each}]`)),
       ...oneOf(`${path}.failurePolicy`, webhook.failurePolicy, failurePolicies),
       ...(webhook.sideEffects === undefined
         ? [fieldError.required(`${path}.sideEffects`, `must specify one of ${sideEffects.join(', ')}`)]
@@ -66,15 +58,35 @@ function webhookErrors(object: ApiObject): readonly FieldError[] {
       ...(timeout < 1 || timeout > 30
         ? [fieldError.invalid(`${path}.timeoutSeconds`, timeout, 'the timeout value must be between 1 and 30 seconds')]
         : []),
-      ...((url === undefined) === (service === undefined)
-        ? [fieldError.required(`${path}.clientConfig`, 'exactly one of url or service is required')]
-        : []),
+      ...matchErrors(webhook, path),
+      ...(webhook.reinvocationPolicy === undefined
+        ? []
+        : oneOf(`${path}.reinvocationPolicy`, webhook.reinvocationPolicy, reinvocations)),
+      ...webhookClientErrors(webhook.clientConfig, `${path}.clientConfig`),
+      ...conditionNameErrors(webhook, path),
+      ...reviewVersionErrors(list(webhook.admissionReviewVersions).map(String), `${path}.admissionReviewVersions`),
+      ...(name !== '' && names.indexOf(name) < index ? [fieldError.duplicate(`${path}.name`, name)] : []),
     ];
   });
 }
 
-function oneOf(path: string, value: unknown, supported: readonly string[]): readonly FieldError[] {
-  return supported.includes(String(value)) ? [] : [fieldError.notSupported(path, value, supported)];
+function fullNameErrors(name: string, path: string): readonly FieldError[] {
+  if (name === '') return [fieldError.required(path)];
+  const problems = dns1123SubdomainErrors(name);
+  if (problems.length > 0) return [fieldError.invalid(path, name, problems.join(','))];
+  if (name.split('.').length >= 3) return [];
+  return [fieldError.invalid(path, name, 'should be a domain with at least three segments separated by dots')];
+}
+
+function reviewVersionErrors(versions: readonly string[], path: string): readonly FieldError[] {
+  if (versions.length === 0) return [fieldError.required(path, `must specify one of ${reviewVersions.join(', ')}`)];
+  const errors = versions.flatMap((version, index) => {
+    const at = `${path}[${index}]`;
+    if (versions.indexOf(version) < index) return [fieldError.invalid(at, version, 'duplicate version')];
+    return dns1035LabelErrors(version).map((problem) => fieldError.invalid(at, version, problem));
+  });
+  if (versions.some((version) => reviewVersions.includes(version))) return errors;
+  return [...errors, fieldError.invalid(path, versions, `must include at least one of ${reviewVersions.join(', ')}`)];
 }
 
 function withConstraints(object: ApiObject, extra: JsonRecord): ApiObject {
@@ -110,15 +122,36 @@ export const validatingPolicyStrategy: Strategy = {
   validate: (policy) => {
     const spec = record(policy.spec);
     const isEmpty = list(spec.validations).length === 0 && list(spec.auditAnnotations).length === 0;
+    const atLeastOne = 'validations or auditAnnotations must contain at least one item';
     return [
       ...oneOf('spec.failurePolicy', spec.failurePolicy, failurePolicies),
-      ...(spec.matchConstraints === undefined ? [fieldError.required('spec.matchConstraints')] : []),
+      ...(spec.paramKind == null ? [] : paramKindErrors(record(spec.paramKind))),
+      ...constraintErrors(spec),
+      ...conditionNameErrors(spec, 'spec'),
       ...(isEmpty
-        ? [fieldError.required('spec.validations', 'validations or auditAnnotations must be specified')]
+        ? ['validations', 'auditAnnotations'].map((field) => fieldError.required(`spec.${field}`, atLeastOne))
         : []),
     ];
   },
 };
+
+function constraintErrors({ matchConstraints }: JsonRecord): readonly FieldError[] {
+  const path = 'spec.matchConstraints';
+  if (matchConstraints === undefined) return [fieldError.required(path)];
+  return [
+    ...matchResourcesErrors(matchConstraints, path),
+    ...(list(record(matchConstraints).resourceRules).length === 0
+      ? [fieldError.required(`${path}.resourceRules`)]
+      : []),
+  ];
+}
+
+function paramKindErrors({ apiVersion, kind }: JsonRecord): readonly FieldError[] {
+  return [
+    ...((text(apiVersion) ?? '') === '' ? [fieldError.required('spec.paramKind.apiVersion')] : []),
+    ...((text(kind) ?? '') === '' ? [fieldError.required('spec.paramKind.kind')] : []),
+  ];
+}
 
 export const mutatingPolicyStrategy: Strategy = {
   withDefaults: (policy) => withConstraints(policy, { reinvocationPolicy: 'Never' }),
@@ -141,10 +174,42 @@ export const policyBindingStrategy: Strategy = {
     return { ...binding, spec: { ...spec, matchResources: withMatchDefaults(record(spec.matchResources)) } };
   },
   validate: (binding) => {
-    const { policyName, validationActions } = record(binding.spec);
+    const { policyName, paramRef, matchResources, validationActions } = record(binding.spec);
     return [
       ...((text(policyName) ?? '') === '' ? [fieldError.required('spec.policyName')] : []),
-      ...list(validationActions).flatMap((action, index) => oneOf(`spec.validationActions[${index}]`, action, actions)),
+      ...(paramRef == null ? [] : paramRefErrors(record(paramRef))),
+      ...(matchResources === undefined ? [] : matchResourcesErrors(matchResources, 'spec.matchResources')),
+      ...(binding.kind === 'ValidatingAdmissionPolicyBinding' ? actionErrors(list(validationActions)) : []),
     ];
   },
 };
+
+function paramRefErrors({ name, selector, parameterNotFoundAction }: JsonRecord): readonly FieldError[] {
+  const path = 'spec.paramRef';
+  const isNamed = (text(name) ?? '') !== '';
+  const isSelected = selector != null;
+  const exclusive = 'name and selector are mutually exclusive';
+  return [
+    ...(isNamed && isSelected
+      ? [fieldError.forbidden(`${path}.name`, exclusive), fieldError.forbidden(`${path}.selector`, exclusive)]
+      : []),
+    ...(!isNamed && !isSelected ? [fieldError.required(path, 'one of name or selector must be specified')] : []),
+    ...(parameterNotFoundAction === undefined || parameterNotFoundAction === ''
+      ? [fieldError.required(`${path}.parameterNotFoundAction`)]
+      : oneOf(`${path}.parameterNotFoundAction`, parameterNotFoundAction, notFoundActions)),
+  ];
+}
+
+function actionErrors(told: readonly unknown[]): readonly FieldError[] {
+  const path = 'spec.validationActions';
+  const repeated =
+    'must not contain both Deny and Warn (repeating the same validation failure information in the API response and headers serves no purpose)';
+  return [
+    ...told.flatMap((action, index) => [
+      ...oneOf(`${path}[${index}]`, action, actions),
+      ...(told.indexOf(action) < index ? [fieldError.duplicate(`${path}[${index}]`, action)] : []),
+    ]),
+    ...(told.includes('Deny') && told.includes('Warn') ? [fieldError.invalid(path, [...told].sort(), repeated)] : []),
+    ...(told.length === 0 ? [fieldError.required(path, 'at least one validation action is required')] : []),
+  ];
+}

@@ -159,3 +159,26 @@ test('the ports of a pod in its node’s network are those of the node', async (
   const { json } = await api.send('POST', pods, { metadata: { name: 'on-node' }, spec });
   assert.equal(json.spec.containers[0].ports[0].hostPort, 8080);
 });
+
+test('pods of a StatefulSet mount the claims that are made for them', async () => {
+  const claim = { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } };
+  const volumeMounts = [{ name: 'data', mountPath: '/data' }];
+  const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ ...container, volumeMounts }] } };
+  const spec = {
+    selector: { matchLabels: { app: 'a' } },
+    template,
+    volumeClaimTemplates: [{ metadata: { name: 'data' }, spec: claim }],
+  };
+  const sets = '/apis/apps/v1/namespaces/default/statefulsets';
+  const made = await api.send('POST', sets, { metadata: { name: 'a' }, spec });
+  assert.equal(made.status, 201);
+  assert.equal(made.json.spec.template.spec.volumes, undefined);
+  const refused = await api.send('POST', sets, {
+    metadata: { name: 'b' },
+    spec: { ...spec, volumeClaimTemplates: [] },
+  });
+  assert.equal(
+    refused.json.message,
+    'StatefulSet.apps "b" is invalid: spec.template.spec.containers[0].volumeMounts[0].name: Not found: "data"',
+  );
+});

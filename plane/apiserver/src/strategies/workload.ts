@@ -1,10 +1,16 @@
-import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
-import { type ApiObject, at, type JsonRecord, record, records, without } from '../json.js';
+import { deepEqual, type FieldError, fieldError, ShownValue } from '@castellan/machinery';
+import { type ApiObject, at, type JsonRecord, record, records, text, without } from '../json.js';
 import { templateErrors, withTemplate } from '../pods/template.js';
 import { templateWarnings } from '../pods/template-warnings.js';
 import type { Strategy } from '../registry/strategy.js';
 import { isEmptySelector, isReadable, selectorErrors, selects } from './label-selector.js';
-import { nonNegative, notUnlimited, onlyRestartsAlways, rollingUpdateErrors } from './rollout-rules.js';
+import {
+  nonNegative,
+  notUnlimited,
+  onlyRestartsAlways,
+  podAmountErrors,
+  rollingUpdateErrors,
+} from './rollout-rules.js';
 import { statusRulesOf } from './workload-status.js';
 
 /** Source of defaults and rules: the API reference of apps/v1 and what kube-apiserver answers. */
@@ -49,9 +55,36 @@ function selectorIsFixed(object: ApiObject, current: ApiObject): readonly FieldE
   return [fieldError.invalid('spec.selector', selector, 'field is immutable')];
 }
 
-function podErrors(object: ApiObject): readonly FieldError[] {
+function podErrors(object: ApiObject, claims: readonly JsonRecord[] = []): readonly FieldError[] {
   const template = at(object, 'spec', 'template');
-  return [...templateErrors(template, 'spec.template'), ...onlyRestartsAlways(template, 'spec.template')];
+  return [
+    ...templateErrors(withClaimVolumes(record(template), claims), 'spec.template'),
+    ...onlyRestartsAlways(template, 'spec.template'),
+    ...(at(template, 'spec', 'activeDeadlineSeconds') === undefined
+      ? []
+      : [
+          fieldError.forbidden(
+            'spec.template.spec.activeDeadlineSeconds',
+            `activeDeadlineSeconds in ${deadlineOwner(object)} is not Supported`,
+          ),
+        ]),
+  ];
+}
+
+/** A Deployment's pods are those of its ReplicaSets, and so upstream says. */
+function deadlineOwner({ kind }: ApiObject): string {
+  return kind === 'Deployment' ? 'ReplicaSet' : (kind ?? '');
+}
+
+/** The template with a volume for each claim that pods of a StatefulSet get. */
+function withClaimVolumes(template: JsonRecord, claims: readonly JsonRecord[]): JsonRecord {
+  if (claims.length === 0) return template;
+  const spec = record(template.spec);
+  const volumes = records(spec.volumes);
+  const names = claims
+    .map(({ metadata }) => record(metadata).name)
+    .filter((name) => !volumes.some((volume) => volume.name === name));
+  return { ...template, spec: { ...spec, volumes: [...volumes, ...names.map((name) => ({ name, emptyDir: {} }))] } };
 }
 
 export const deploymentStrategy: Strategy = {
@@ -236,29 +269,68 @@ export const statefulSetStrategy: Strategy = {
     }),
   prepareForCreate: withStatusOf({ replicas: 0, availableReplicas: 0 }),
   validate: (object) => {
-    const { podManagementPolicy, updateStrategy } = record(object.spec);
-    const policies = ['OrderedReady', 'Parallel'];
-    const strategies = ['RollingUpdate', 'OnDelete'];
-    const { type } = record(updateStrategy);
+    const { podManagementPolicy, updateStrategy, persistentVolumeClaimRetentionPolicy, volumeClaimTemplates } = record(
+      object.spec,
+    );
+    const policy = text(podManagementPolicy) ?? '';
     return [
-      ...(policies.includes(String(podManagementPolicy))
+      ...(podPolicies.includes(policy)
         ? []
-        : [fieldError.notSupported('spec.podManagementPolicy', podManagementPolicy, policies)]),
-      ...(strategies.includes(String(type))
-        ? []
-        : [fieldError.invalid('spec.updateStrategy', updateStrategy, "must be 'RollingUpdate' or 'OnDelete'")]),
+        : [fieldError.invalid('spec.podManagementPolicy', policy, "must be 'OrderedReady' or 'Parallel'")]),
+      ...setStrategyErrors(record(updateStrategy), 'spec.updateStrategy'),
+      ...['whenDeleted', 'whenScaled'].flatMap((field) =>
+        retentionErrors(
+          record(persistentVolumeClaimRetentionPolicy)[field],
+          `spec.persistentVolumeClaimRetentionPolicy.${field}`,
+        ),
+      ),
       ...nonNegative(object, ['spec', 'replicas']),
       ...nonNegative(object, ['spec', 'minReadySeconds']),
       ...nonNegative(object, ['spec', 'ordinals', 'start']),
-      ...nonNegative(object, ['spec', 'updateStrategy', 'rollingUpdate', 'partition']),
       ...selectionErrors(object, 'statefulset'),
-      ...podErrors(object),
+      ...podErrors(object, records(volumeClaimTemplates)),
     ];
   },
   validateUpdate: (object, current) =>
     deepEqual(fixedSet(object), fixedSet(current)) ? [] : [fieldError.forbidden('spec', fixedSetText)],
   validateStatus: statusRulesOf('StatefulSet'),
 };
+
+const podPolicies = ['OrderedReady', 'Parallel'];
+
+function setStrategyErrors(strategy: JsonRecord, path: string): readonly FieldError[] {
+  const { type, rollingUpdate } = strategy;
+  const { partition, maxUnavailable } = record(rollingUpdate);
+  const rollout = { Partition: partition ?? 0, MaxUnavailable: maxUnavailable ?? null };
+  switch (type) {
+    case 'OnDelete': {
+      if (rollingUpdate === undefined) return [];
+      const shown = new ShownValue(JSON.stringify(rollout));
+      return [fieldError.invalid(`${path}.rollingUpdate`, shown, "only allowed for updateStrategy 'RollingUpdate'")];
+    }
+    case 'RollingUpdate':
+      return [
+        ...nonNegative(strategy, ['rollingUpdate', 'partition']).map((error) => ({
+          ...error,
+          field: `${path}.${error.field}`,
+        })),
+        ...podAmountErrors(maxUnavailable, `${path}.rollingUpdate.maxUnavailable`, true),
+        ...(maxUnavailable === 0 ? [fieldError.invalid(`${path}.rollingUpdate.maxUnavailable`, 0, 'cannot be 0')] : []),
+      ];
+    default: {
+      const shown = { Type: type ?? '', RollingUpdate: rollingUpdate === undefined ? null : rollout };
+      const problem = "must be 'RollingUpdate' or 'OnDelete'";
+      return [fieldError.invalid(path, new ShownValue(JSON.stringify(shown)), problem)];
+    }
+  }
+}
+
+const retentions = ['Retain', 'Delete'];
+
+function retentionErrors(value: unknown, path: string): readonly FieldError[] {
+  const policy = text(value) ?? '';
+  return retentions.includes(policy) ? [] : [fieldError.notSupported(path, policy, retentions)];
+}
 
 const mutableSetFields = [
   'replicas',

@@ -10,29 +10,41 @@ import { run, world } from './plane-process.js';
 export const etcdMissing: string | false =
   spawnSync('etcd', ['--version']).status === 0 ? false : 'etcd is not on PATH (Debian: apt-get install etcd-server)';
 
+/** Paths of PEM files. The etcd asks its clients for a certificate that `caFile` has signed. */
+export interface EtcdTls {
+  readonly caFile: string;
+  readonly serverCertificate: string;
+  readonly serverKey: string;
+  readonly clientCertificate: string;
+  readonly clientKey: string;
+}
+
 /** An etcd that is not of a plane: where planes keep their objects. On loopback, in a directory of its own. */
 export class RealEtcd {
   /** HOST:PORT */
   readonly endpoint: string;
   readonly #directory: string;
   readonly #peer: string;
+  readonly #tls: EtcdTls | undefined;
   #child: ChildProcess | undefined;
 
-  private constructor(directory: string, clientPort: number, peerPort: number) {
+  private constructor(directory: string, clientPort: number, peerPort: number, tls: EtcdTls | undefined) {
+    this.#tls = tls;
     this.#directory = directory;
     this.endpoint = `127.0.0.1:${clientPort}`;
     this.#peer = `http://127.0.0.1:${peerPort}`;
   }
 
-  static async start(): Promise<RealEtcd> {
+  static async start(tls?: EtcdTls): Promise<RealEtcd> {
     const directory = await mkdtemp(join(tmpdir(), 'castellan-storage-'));
-    const etcd = new RealEtcd(directory, await freePort(), await freePort());
+    const etcd = new RealEtcd(directory, await freePort(), await freePort(), tls);
     await etcd.start();
     return etcd;
   }
 
   async start(): Promise<void> {
-    const client = `http://${this.endpoint}`;
+    const tls = this.#tls;
+    const client = `${tls === undefined ? 'http' : 'https'}://${this.endpoint}`;
     const child = spawn(
       'etcd',
       [
@@ -46,6 +58,12 @@ export class RealEtcd {
           '--log-level',
           'error',
         ],
+        ...(tls === undefined
+          ? []
+          : [
+              ...['--cert-file', tls.serverCertificate, '--key-file', tls.serverKey],
+              ...['--client-cert-auth', '--trusted-ca-file', tls.caFile],
+            ]),
         ...['--listen-client-urls', client, '--advertise-client-urls', client],
         ...['--listen-peer-urls', this.#peer, '--initial-advertise-peer-urls', this.#peer],
         ...['--initial-cluster', `storage=${this.#peer}`],
@@ -65,7 +83,10 @@ export class RealEtcd {
   }
 
   etcdctl(args: readonly string[]): ReturnType<typeof run> {
-    return run('etcdctl', ['--endpoints', this.endpoint, ...args], { env: { ETCDCTL_API: '3' } });
+    const tls = this.#tls;
+    const files =
+      tls === undefined ? [] : ['--cacert', tls.caFile, '--cert', tls.clientCertificate, '--key', tls.clientKey];
+    return run('etcdctl', ['--endpoints', this.endpoint, ...files, ...args], { env: { ETCDCTL_API: '3' } });
   }
 
   /** As a power cut would. */

@@ -95,7 +95,7 @@ function site(group: string, version: string, name: string, spec: object) {
   return { apiVersion: `${group}/${version}`, kind: 'Site', metadata: { name }, spec };
 }
 
-test('an object is written and read in each version as the webhook converts it', async () => {
+test('CR4 an object is written and read in each version as the webhook converts it', async () => {
   const group = 'read.example.com';
   const sites = await define(group);
   const created = await server.send('POST', sites('v2'), site(group, 'v2', 'a', { hosts: ['x'] }));
@@ -125,7 +125,7 @@ test('a list is converted by one review, and what has the version already is not
   assert.deepEqual(asked, [3]);
 });
 
-test('a watch tells the state and each change as the webhook converts it', async () => {
+test('CR4 a watch tells the state and each change as the webhook converts it', async () => {
   const group = 'watch.example.com';
   const sites = await define(group);
   await server.send('POST', sites('v1'), site(group, 'v1', 'a', { host: 'x' }));
@@ -143,7 +143,7 @@ test('a watch tells the state and each change as the webhook converts it', async
   watch.close();
 });
 
-test('a webhook may change labels and annotations, and nothing else of the metadata', async () => {
+test('CR5 a webhook may change labels and annotations, and nothing else of the metadata', async () => {
   const group = 'meta.example.com';
   const sites = await define(group);
   await server.send('POST', sites('v1'), site(group, 'v1', 'a', { host: 'x' }));
@@ -164,7 +164,7 @@ test('a webhook may change labels and annotations, and nothing else of the metad
   );
 });
 
-test('what a webhook refuses, and that it cannot be reached, is told as it is', async () => {
+test('CR4 what a webhook refuses, and that it cannot be reached, is told as it is', async () => {
   const group = 'fail.example.com';
   const sites = await define(group);
   await server.send('POST', sites('v1'), site(group, 'v1', 'a', { host: 'x' }));

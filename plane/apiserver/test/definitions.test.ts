@@ -46,7 +46,7 @@ function decided(name: string) {
   return waitFor(server.world, decide, { what: `the names of ${name}`, deadlineMs: 10_000 });
 }
 
-test('a resource is served as soon as its definition is accepted', async () => {
+test('CR1 a resource is served as soon as its definition is accepted', async () => {
   const created = await server.send('POST', definitions, definition('widgets', 'soon.example.com'));
   assert.equal(created.status, 201);
   const first = await server.send('POST', '/apis/soon.example.com/v1/namespaces/default/widgets', {
@@ -57,7 +57,7 @@ test('a resource is served as soon as its definition is accepted', async () => {
   assert.equal(first.status, 201);
 });
 
-test('of two definitions with one kind the later is not served until the first is gone', async () => {
+test('CR2 of two definitions with one kind the later is not served until the first is gone', async () => {
   const group = 'clash.example.com';
   await server.send('POST', definitions, definition('widgets', group));
   await server.send('POST', definitions, definition('gizmos', group));
@@ -129,7 +129,7 @@ test('the reply to a creation has an empty status; the server decides names in a
   ]);
 });
 
-test('an object that is written again is stored in the storage version of the day', async () => {
+test('CR3 an object that is written again is stored in the storage version of the day', async () => {
   const group = 'moved.example.com';
   await server.send('POST', definitions, definition('widgets', group));
   const path = `/apis/${group}/v1/namespaces/default/widgets`;
@@ -186,7 +186,7 @@ test('an object without a number of replicas has no scale until one is written',
   assert.equal((await server.send('GET', `${path}/a/scale`)).json.spec.replicas, 3);
 });
 
-test('a rule that came later is a warning for who changes something else, and an error for who changes its value', async () => {
+test('CR6 a rule that came later is a warning for who changes something else, and an error for who changes its value', async () => {
   const group = 'ratchet.example.com';
   const b = { type: 'string' };
   const schemaWith = (field: object) => ({
@@ -265,4 +265,22 @@ test('what a version says of names, columns, scales and selectable fields is rea
     'spec.selectableFields[2].jsonPath: Invalid value: ".spec": must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.',
     'spec.selectableFields[3].jsonPath: Invalid value: ".x": is an invalid path: does not refer to a valid field',
   ]);
+});
+
+test('CR7 a definition with a rule that may cost too much is refused, and takes no time', async () => {
+  const text = { type: 'array', items: { type: 'array', items: { type: 'string' } } };
+  const bomb = {
+    ...text,
+    'x-kubernetes-validations': [{ rule: 'self.all(x, x.all(y, self.all(z, z.all(q, q == y))))' }],
+  };
+  const versions = [version('v1', { storage: true, schema: { type: 'object', properties: { bomb } } })];
+  const startedAt = performance.now();
+  const { status, json } = await server.send(
+    'POST',
+    definitions,
+    definition('widgets', 'bomb.example.com', { versions }),
+  );
+  assert.equal(status, 422);
+  assert.match(json.message, /estimated rule cost exceeds budget by factor of more than 100x/);
+  assert.ok(performance.now() - startedAt < 5000, 'the refusal takes seconds');
 });

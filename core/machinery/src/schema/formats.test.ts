@@ -19,6 +19,12 @@ const examples: readonly (readonly [format: string, good: readonly string[], bad
   ['uri', ['https://example.com/a?b', '/path', 's3://bucket/key'], ['a b', 'relative']],
   ['email', ['a@example.com'], ['example.com']],
   ['hostname', ['example.com', 'a'], ['a..b', '-a', 'a b']],
+  ['isbn10', ['0-306-40615-2', '080442957X'], ['0-306-40615-3', '978-0-306-40615-7']],
+  ['isbn13', ['978-0-306-40615-7'], ['978-0-306-40615-8', '0-306-40615-2']],
+  ['isbn', ['0-306-40615-2', '978-0-306-40615-7'], ['1']],
+  ['creditcard', ['4111 1111 1111 1111'], ['4111 1111 1111 1112', '0000 0000 0000 0000']],
+  ['k8s-short-name', ['a-1'], ['a.b', 'A']],
+  ['k8s-long-name', ['a.b'], ['a..b']],
   ['mac', ['01:23:45:67:89:ab'], ['01:23']],
 ];
 

@@ -1,13 +1,12 @@
 import { isIpAddress, isIpv4, isIpv6 } from '../validation/ip-address.js';
+import { dns1123LabelErrors, dns1123SubdomainErrors } from '../validation/names.js';
 
-/**
- * The string formats of a CustomResourceDefinition that are checked. Others are accepted and mean nothing, as upstream;
- * of upstream's own list `creditcard` and the `isbn`s are not checked here.
- */
+/** The string formats of a CustomResourceDefinition that are checked. Others are accepted and mean nothing, as upstream. */
 export const stringFormats: ReadonlyMap<string, (text: string) => boolean> = new Map([
   ['bsonobjectid', matches(/^[0-9a-f]{24}$/i)],
   ['byte', matches(/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/)],
   ['cidr', isCidr],
+  ['creditcard', isCardNumber],
   ['date', isDate],
   ['date-time', isDateTime],
   ['datetime', isDateTime],
@@ -17,6 +16,11 @@ export const stringFormats: ReadonlyMap<string, (text: string) => boolean> = new
   ['hostname', isHostname],
   ['ipv4', isIpv4],
   ['ipv6', isIpv6],
+  ['isbn', (text) => isIsbn10(text) || isIsbn13(text)],
+  ['isbn10', isIsbn10],
+  ['isbn13', isIsbn13],
+  ['k8s-long-name', (text) => dns1123SubdomainErrors(text).length === 0],
+  ['k8s-short-name', (text) => dns1123LabelErrors(text).length === 0],
   [
     'mac',
     matches(/^(?:[0-9a-f]{2}[:-]){5}(?:(?:[0-9a-f]{2}[:-]){2})?[0-9a-f]{2}$|^(?:[0-9a-f]{4}\.){2,3}[0-9a-f]{4}$/i),
@@ -84,4 +88,27 @@ function isHostname(text: string): boolean {
 function isUri(text: string): boolean {
   if (/[\s\p{Cc}]/u.test(text)) return false;
   return text.startsWith('/') || /^[A-Za-z][A-Za-z0-9+.-]*:(?:\/\/[^/?#]*)?./.test(text);
+}
+
+/** The weighted sum of a number's digits, `X` being ten. */
+function weighted(digits: string, weight: (index: number) => number): number {
+  return [...digits].reduce((sum, digit, index) => sum + (digit === 'X' ? 10 : Number(digit)) * weight(index), 0);
+}
+
+function isIsbn10(text: string): boolean {
+  const digits = text.replace(/[\s-]/g, '');
+  return /^\d{9}[\dX]$/.test(digits) && weighted(digits, (index) => 10 - index) % 11 === 0;
+}
+
+function isIsbn13(text: string): boolean {
+  const digits = text.replace(/[\s-]/g, '');
+  return /^\d{13}$/.test(digits) && weighted(digits, (index) => (index % 2 === 0 ? 1 : 3)) % 10 === 0;
+}
+
+/** Thirteen to sixteen digits of an issuer of cards, the last one by Luhn's rule. */
+function isCardNumber(text: string): boolean {
+  const digits = text.replace(/\D/g, '');
+  if (!/^[2-6]\d{12,15}$/.test(digits)) return false;
+  const doubled = [...digits].reverse().map((digit, index) => Number(digit) * (index % 2 === 0 ? 1 : 2));
+  return doubled.reduce((sum, each) => sum + (each > 9 ? each - 9 : each), 0) % 10 === 0;
 }

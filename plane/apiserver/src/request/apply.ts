@@ -51,7 +51,7 @@ export async function serveApply(exchange: ResourceExchange): Promise<void> {
 /** The applied object, which must say of what kind it is; its name is that of the URL. */
 function appliedObject(value: unknown, definition: ResourceDefinition, name: string): ApiObject {
   if (!isRecord(value)) throw badRequest('error decoding YAML: the document is not an object');
-  const { kind, version } = definition;
+  const { kind } = definition;
   const [sentVersion, sentKind] = [text(value.apiVersion) ?? '', text(value.kind) ?? ''];
   if (sentVersion !== apiVersionOf(definition) || sentKind !== kind) {
     const groupVersion = sentVersion.includes('/') ? sentVersion : `/${sentVersion}`;

@@ -3,8 +3,10 @@ import { authenticate } from '../authentication/authenticate.js';
 import { impersonate } from '../authentication/impersonate.js';
 import { attributesOf } from '../authorization/attributes.js';
 import type { ApiRequest, ResponseWriter } from '../server/http.js';
+import { isWebSocket } from '../streaming/web-socket-handshake.js';
+import { webSocketWriter } from '../streaming/web-socket-writer.js';
 import { AuditEvent } from './audit.js';
-import { verbOf } from './authorize.js';
+import { isTrue, verbOf } from './authorize.js';
 import { withBodyDeadline } from './body-deadline.js';
 import type { Leave } from './in-flight.js';
 import { withoutLegacyWatch } from './legacy-watch.js';
@@ -32,7 +34,9 @@ export async function handle(server: Server, received: ApiRequest, writer: Respo
     asked = undefined;
   };
   const counted = onReplyEnd(received, audit?.watching(writer) ?? writer, ended);
-  const reply = new Reply(counted, auditId, received.headers['accept-encoding']);
+  const isSocketWatch = isWebSocket(received) && isTrue(received.query.get('watch'));
+  const outlet = isSocketWatch ? webSocketWriter(counted, received, server.world) : counted;
+  const reply = new Reply(outlet, auditId, received.headers['accept-encoding']);
   let request = received;
   try {
     request = withBodyDeadline(withoutLegacyWatch(received), server.world);

@@ -2,13 +2,14 @@ import { type IncomingMessage, STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { ApiRequest, ResponseWriter, User } from './http.js';
 import { flat, onDrainOrClose, urlOf } from './node-http.js';
+import { withWebSocketToken } from './web-socket-token.js';
 
 /** A request of HTTP/1.1 that asks for another protocol. It has no body: what follows is of that protocol. */
 export function upgradeRequest(request: IncomingMessage, socket: Duplex, user: User | undefined): ApiRequest {
   return {
     method: request.method ?? 'GET',
     ...urlOf(request.url ?? '/'),
-    headers: flat(request.headers),
+    headers: withWebSocketToken(flat(request.headers)),
     ...(user === undefined ? {} : { certificateUser: user }),
     upgrade: (request.headers.upgrade ?? '').toLowerCase(),
     body: () => Promise.resolve(new Uint8Array()),

@@ -123,3 +123,23 @@ test('the status of an object has owners of its own', async () => {
     ['user', 'Apply', { 'f:spec': { 'f:containers': { 'k:{"name":"c"}': { '.': {}, 'f:image': {}, 'f:name': {} } } } }],
   ]);
 });
+
+test('a Scale is applied to the number of replicas alone, and conflicts with who has it', async () => {
+  const deployments = '/apis/apps/v1/namespaces/default/deployments';
+  const template = { metadata: { labels: { app: 'a' } }, spec: { containers: [{ name: 'c', image: 'i' }] } };
+  const spec = { replicas: 1, selector: { matchLabels: { app: 'a' } }, template };
+  const deployment = { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'scaled' }, spec };
+  await api.send('PATCH', `${deployments}/scaled?fieldManager=one`, deployment, applyType);
+  const scale = { apiVersion: 'autoscaling/v1', kind: 'Scale', metadata: { name: 'scaled' }, spec: { replicas: 3 } };
+  const path = `${deployments}/scaled/scale?fieldManager=two`;
+  const refused = await api.send('PATCH', path, scale, applyType);
+  assert.equal(refused.status, 409);
+  assert.equal(refused.json.message, 'Apply failed with 1 conflict: conflict with "one": .spec.replicas');
+  const forced = await api.send('PATCH', `${path}&force=true`, scale, applyType);
+  assert.deepEqual([forced.status, forced.json.kind, forced.json.spec], [200, 'Scale', { replicas: 3 }]);
+  const { json } = await api.send('GET', `${deployments}/scaled`);
+  assert.equal(json.spec.replicas, 3);
+  assert.deepEqual(json.spec.template.spec.containers[0].name, 'c');
+  const odd = await api.send('PATCH', path, { ...scale, kind: 'Deployment' }, applyType);
+  assert.equal(odd.json.message, 'invalid object type: autoscaling/v1, Kind=Deployment');
+});

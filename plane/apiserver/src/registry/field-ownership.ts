@@ -63,7 +63,9 @@ export async function withApplied(
     : (await import('../types/apply-types.js')).applyTypesOf(definition);
   const lastApplied = options.manager === 'kubectl' ? lastAppliedOf(current) : undefined;
   const forced = { ...options, types, force: isForced };
-  return asApiObject(applyPatch(current, applied, lastApplied === undefined ? forced : { ...forced, lastApplied }));
+  const all = lastApplied === undefined ? forced : { ...forced, lastApplied };
+  const next = asApiObject(applyPatch(current, applied, all));
+  return subresource === 'scale' ? withScaleOwner(definition, next) : next;
 }
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';

@@ -5,6 +5,7 @@ import { withApplied } from '../registry/field-ownership.js';
 import { assertMetadataShape } from '../registry/metadata-shape.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import { updateObject } from '../registry/write.js';
+import type { ApiRequest } from '../server/http.js';
 import { readText } from './body.js';
 import type { ResourceExchange } from './exchange.js';
 import { checkFields } from './field-validation.js';
@@ -18,8 +19,7 @@ export async function serveApply(exchange: ResourceExchange): Promise<void> {
   const { info, request, resource, reply, render, tools } = exchange;
   const { definition } = resource;
   const { namespace, name = '', subresource } = info;
-  const { value, problems } = await parseApplied(await readText(request));
-  const applied = appliedObject(value, definition, name);
+  const { applied, problems } = await readApplied(request, definition, name);
   const apply = async (current: ApiObject | undefined) => {
     const ownership = { current, subresource, isForced: isForced(request) };
     const object = await withApplied(definition, applied, ownership, tools.context);
@@ -48,8 +48,22 @@ export async function serveApply(exchange: ResourceExchange): Promise<void> {
   await reply.object(written.isCreated ? 201 : 200, body, render.representation);
 }
 
+interface Applied {
+  readonly applied: ApiObject;
+  /** What strict clients want to hear of its text. */
+  readonly problems: readonly string[];
+}
+
+type NamedKind = Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'isCustom'>;
+
+/** The object that a request applies. @throws StatusError 400 */
+export async function readApplied(request: ApiRequest, kind: NamedKind, name: string): Promise<Applied> {
+  const { value, problems } = await parseApplied(await readText(request));
+  return { applied: appliedObject(value, kind, name), problems };
+}
+
 /** The applied object, which must say of what kind it is; its name is that of the URL. */
-function appliedObject(value: unknown, definition: ResourceDefinition, name: string): ApiObject {
+function appliedObject(value: unknown, definition: NamedKind, name: string): ApiObject {
   if (!isRecord(value)) throw badRequest('error decoding YAML: the document is not an object');
   const { kind } = definition;
   const [sentVersion, sentKind] = [text(value.apiVersion) ?? '', text(value.kind) ?? ''];

@@ -16,6 +16,8 @@ interface Found {
   readonly reply: Reply;
   /** The refusal of an object that cannot be read; by default 400 in the words for a body. */
   readonly refusal?: Refusal;
+  /** The object is the result of a strategic merge, of which Go speaks in other words. */
+  readonly isMerged?: boolean;
 }
 
 /**
@@ -28,7 +30,9 @@ export async function checkFields(definition: FieldsOwner, object: ApiObject, fo
   const refusal: Refusal =
     found.refusal ??
     ((problem) => badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: ${problem}`));
-  const decoded = definition.prune?.(object) ?? (await decodeBuiltIn(definition, object, refusal));
+  const decoded =
+    definition.prune?.(object) ??
+    (await decodeBuiltIn(definition, object, { refusal, isMerged: found.isMerged === true }));
   const unknown = decoded.unknownFields.map((field) => `unknown field "${field}"`);
   const problems = [...found.problems, ...unknown];
   if (mode === 'Strict' && problems.length > 0) throw await refusal(`strict decoding error: ${problems.join(', ')}`);
@@ -36,10 +40,15 @@ export async function checkFields(definition: FieldsOwner, object: ApiObject, fo
   return decoded.object;
 }
 
-async function decodeBuiltIn(definition: FieldsOwner, object: ApiObject, refusal: Refusal) {
+async function decodeBuiltIn(
+  definition: FieldsOwner,
+  object: ApiObject,
+  { refusal, isMerged }: { readonly refusal: Refusal; readonly isMerged: boolean },
+) {
   // The tables are loaded with the first write, not at the start.
   const { decodeObject } = await import('../types/decode-object.js');
-  const decoded = definition.isCustom ? undefined : decodeObject(definition, object);
+  const problemOf = isMerged ? (await import('../types/restore-problem.js')).restoreProblem : undefined;
+  const decoded = definition.isCustom ? undefined : decodeObject(definition, object, problemOf);
   if (decoded?.problem !== undefined) throw await refusal(decoded.problem);
   return decoded === undefined
     ? { object, unknownFields: [] }

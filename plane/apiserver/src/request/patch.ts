@@ -49,16 +49,20 @@ export async function readPatch(
   return async (current) => {
     const patched = type.apply(current, patch);
     if (!isRecord(patched)) throw badRequest(`the patch leaves no ${definition.kind}`);
-    const object = asApiObject(patched);
+    // Go restores the result of a strategic merge into the structure of the kind, whatever it says of what kind it is.
+    const isMerged = type.touched === undefined;
+    const { kind, apiVersion } = current;
+    const object = asApiObject(isMerged ? { ...patched, kind, apiVersion } : patched);
     const refusal = async (problem: string) =>
       invalidPatch(
         type.touched === undefined ? goText(patch) : await patchedText(definition, object, type.touched(patch)),
         problem,
       );
-    if (object.kind !== current.kind || object.apiVersion !== current.apiVersion) {
+    if (object.kind !== kind || object.apiVersion !== apiVersion) {
       throw await refusal(await kindProblem(definition, object));
     }
-    const checked = await checkFields(definition, object, { problems: [], query: request.query, reply, refusal });
+    const options = { problems: [], query: request.query, reply, refusal, isMerged };
+    const checked = await checkFields(definition, object, options);
     assertMetadataShape(definition, record(checked.metadata));
     return checked;
   };

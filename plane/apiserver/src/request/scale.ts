@@ -1,13 +1,16 @@
-import { fieldError, invalidError, StatusError } from '@castellan/machinery';
+import { apiVersionOf, fieldError, invalidError, StatusError } from '@castellan/machinery';
 import { methodNotAllowed } from '../errors.js';
 import { type ApiObject, asApiObject, at, count, text, withAt } from '../json.js';
 import { selectorText } from '../printers/selector-text.js';
+import { withApplied } from '../registry/field-ownership.js';
 import { getObject } from '../registry/read.js';
 import type { ScalePaths } from '../registry/scale-paths.js';
 import { updateObject } from '../registry/write.js';
+import { readApplied } from './apply.js';
 import { readObject } from './body.js';
 import type { ResourceExchange } from './exchange.js';
 import { readPatch } from './patch.js';
+import { isForced } from './write-options.js';
 
 interface ScaledKind {
   readonly group: string;
@@ -29,6 +32,7 @@ export async function serveScale(exchange: ResourceExchange): Promise<void> {
     await reply.object(200, scaleOf(object, paths), render.representation);
     return;
   }
+  if (request.method === 'PATCH' && tools.context.writer.operation === 'Apply') return applyScale(exchange, paths);
   const change = request.method === 'PATCH' ? await readPatch(exchange, scaleKind) : await replacement(exchange);
   const target = { namespace: info.namespace, name, subresource: 'scale', isReplacement: request.method === 'PUT' };
   const { object } = await updateObject(
@@ -40,6 +44,21 @@ export async function serveScale(exchange: ResourceExchange): Promise<void> {
     },
     tools,
   );
+  await reply.object(200, scaleOf(object, paths), render.representation);
+}
+
+/** A Scale that is applied owns the number of replicas, and nothing else of the object. */
+async function applyScale(exchange: ResourceExchange, paths: ScalePaths): Promise<void> {
+  const { info, request, resource, reply, render, tools } = exchange;
+  const { definition } = resource;
+  const { namespace, name = '' } = info;
+  const { applied: scale } = await readApplied(request, scaleKind, name);
+  const own = { apiVersion: apiVersionOf(definition), kind: definition.kind, metadata: scale.metadata };
+  const applied = withReplicas(own, scale, { ...definition, scale: paths });
+  const ownership = { subresource: 'scale', isForced: isForced(request) };
+  const change = (current: ApiObject) => withApplied(definition, applied, { ...ownership, current }, tools.context);
+  const target = { namespace, name, subresource: 'scale', isReplacement: false };
+  const { object } = await updateObject(resource, { ...target, change }, tools);
   await reply.object(200, scaleOf(object, paths), render.representation);
 }
 

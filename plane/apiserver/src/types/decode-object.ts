@@ -21,11 +21,19 @@ interface Kind {
   readonly kind: string;
 }
 
-/** Decodes an object of a built-in kind; undefined when the kind's fields are not known here. */
-export function decodeObject(kindOf: Kind, value: JsonRecord): DecodedObject | undefined {
+/**
+ * Decodes an object of a built-in kind; undefined when the kind's fields are not known here.
+ *
+ * @param problemOf says what is wrong with a value of a wrong type.
+ */
+export function decodeObject(
+  kindOf: Kind,
+  value: JsonRecord,
+  problemOf: ProblemOf = unmarshalProblem,
+): DecodedObject | undefined {
   const type = objectType(typeNameOf(kindOf));
   if (type === undefined) return undefined;
-  const decoder = new Decoder();
+  const decoder = new Decoder(problemOf);
   const { apiVersion, kind, ...fields } = value;
   const object = { kind, apiVersion, ...decoder.fields(fields, type, { path: '', goPath: '' }) };
   return { object, unknownFields: decoder.unknownFields, problem: decoder.problem };
@@ -41,9 +49,16 @@ interface Place {
 /** A value that says nothing. */
 const absent = Symbol('absent');
 
+type ProblemOf = typeof unmarshalProblem;
+
 class Decoder {
+  readonly #problemOf: ProblemOf;
   readonly unknownFields: string[] = [];
   problem: string | undefined;
+
+  constructor(problemOf: ProblemOf) {
+    this.#problemOf = problemOf;
+  }
 
   fields(value: JsonRecord, type: ObjectType, place: Place): JsonRecord {
     const decoded: Record<string, unknown> = {};
@@ -135,7 +150,7 @@ class Decoder {
   }
 
   #mismatch(value: unknown, field: FieldType, owner: ObjectType, { goPath }: Place): unknown {
-    this.problem ??= unmarshalProblem(value, field, { owner: owner.name, path: goPath });
+    this.problem ??= this.#problemOf(value, field, { owner: owner.name, path: goPath });
     return value;
   }
 }

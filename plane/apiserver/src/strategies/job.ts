@@ -1,19 +1,21 @@
 import { deepEqual, dns1123SubdomainErrors, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, at, type JsonRecord, record, text } from '../json.js';
-import { printedTemplate } from '../pods/go-print.js';
 import { templateErrors, withTemplate } from '../pods/template.js';
 import { templateWarnings } from '../pods/template-warnings.js';
 import type { Strategy } from '../registry/strategy.js';
 import { scheduleErrors, timeZoneErrors } from './cron-schedule.js';
+import { jobNumberErrors } from './job-numbers.js';
+import { failurePolicyErrors, successPolicyErrors } from './job-policies.js';
+import { jobUpdateErrors } from './job-update.js';
 import { selects } from './label-selector.js';
 import { nonNegative } from './rollout-rules.js';
+import { statusRulesOf } from './workload-status.js';
 
 const uidLabel = 'batch.kubernetes.io/controller-uid';
 const nameLabel = 'batch.kubernetes.io/job-name';
 /** Before they had a prefix. */
 const oldLabels = { uid: 'controller-uid', name: 'job-name' } as const;
 const maxLabelLength = 63;
-const completionModes = ['NonIndexed', 'Indexed'];
 const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'];
 /** A job's name is that of its CronJob and eleven characters more. */
 const maxCronJobName = 52;
@@ -31,23 +33,9 @@ export const jobStrategy: Strategy = {
     ...selectorErrors(job, current === undefined),
     ...jobSpecErrors(record(job.spec), 'spec'),
   ],
-  validateUpdate: (job, current) =>
-    fixedFields.flatMap((field) => {
-      const [next, old] = [at(job, 'spec', field), at(current, 'spec', field)];
-      if (deepEqual(next, old)) return [];
-      const shown = field === 'template' ? printedTemplate(record(next)) : (next ?? null);
-      return [fieldError.invalid(`spec.${field}`, shown, 'field is immutable')];
-    }),
+  validateUpdate: jobUpdateErrors,
+  validateStatus: statusRulesOf('Job'),
 };
-
-const fixedFields = [
-  'completions',
-  'selector',
-  'template',
-  'completionMode',
-  'podFailurePolicy',
-  'backoffLimitPerIndex',
-] as const;
 
 function texts(labels: JsonRecord): Record<string, string> {
   return Object.fromEntries(Object.entries(labels).map(([key, value]) => [key, String(value)]));
@@ -104,26 +92,39 @@ function selectorErrors(job: ApiObject, isNew: boolean): readonly FieldError[] {
 }
 
 function jobSpecErrors(spec: JsonRecord, path: string): readonly FieldError[] {
-  const numbers = ['parallelism', 'completions', 'activeDeadlineSeconds', 'backoffLimit', 'ttlSecondsAfterFinished'];
-  const mode = text(spec.completionMode) ?? 'NonIndexed';
-  const restartPolicy = at(spec, 'template', 'spec', 'restartPolicy');
+  const restartPolicy = text(at(spec, 'template', 'spec', 'restartPolicy')) ?? '';
   const restartPath = `${path}.template.spec.restartPolicy`;
+  const isKnown = restartPolicy === 'Never' || restartPolicy === 'OnFailure';
   return [
-    ...numbers.flatMap((field) => nonNegative(spec, [field]).map((error) => ({ ...error, field: `${path}.${field}` }))),
-    ...(completionModes.includes(mode)
-      ? []
-      : [fieldError.notSupported(`${path}.completionMode`, mode, completionModes)]),
-    ...(mode === 'Indexed' && spec.completions === undefined
-      ? [fieldError.required(`${path}.completions`, 'when completion mode is Indexed')]
+    ...jobNumberErrors(spec, path),
+    ...failurePolicyErrors(spec, path),
+    ...(spec.successPolicy !== undefined && spec.completionMode !== 'Indexed'
+      ? [fieldError.invalid(`${path}.successPolicy`, spec.successPolicy, 'requires indexed completion mode')]
+      : successPolicyErrors(spec, path)),
+    ...replacementErrors(spec, `${path}.podReplacementPolicy`),
+    ...templateErrors(spec.template, `${path}.template`),
+    // A policy that nobody gave has become Always; one that is not known has been told of above.
+    ...(restartPolicy === 'Always' || restartPolicy === ''
+      ? [fieldError.required(restartPath, 'valid values: "OnFailure", "Never"')]
       : []),
+    ...(restartPolicy === 'Always' || restartPolicy === '' || isKnown
+      ? []
+      : [fieldError.notSupported(restartPath, restartPolicy, ['OnFailure', 'Never'])]),
     ...(restartPolicy === 'OnFailure' && spec.podFailurePolicy !== undefined
       ? [fieldError.invalid(restartPath, restartPolicy, 'only "Never" is supported when podFailurePolicy is specified')]
       : []),
-    ...templateErrors(spec.template, `${path}.template`),
-    ...(restartPolicy === 'Never' || restartPolicy === 'OnFailure'
-      ? []
-      : [fieldError.required(restartPath, 'valid values: "OnFailure", "Never"')]),
   ];
+}
+
+const replacements = ['Failed', 'TerminatingOrFailed'];
+
+/** A job that looks at how its pods failed waits until they have. */
+function replacementErrors(spec: JsonRecord, path: string): readonly FieldError[] {
+  const policy = spec.podReplacementPolicy;
+  const allowed = spec.podFailurePolicy === undefined ? replacements : ['Failed'];
+  return policy === undefined || allowed.includes(text(policy) ?? '')
+    ? []
+    : [fieldError.notSupported(path, policy, allowed)];
 }
 
 export const cronJobStrategy: Strategy = {
@@ -161,8 +162,21 @@ export const cronJobStrategy: Strategy = {
       ...(concurrencyPolicies.includes(policy)
         ? []
         : [fieldError.notSupported('spec.concurrencyPolicy', policy, concurrencyPolicies)]),
-      ...jobSpecErrors(record(at(spec, 'jobTemplate', 'spec')), 'spec.jobTemplate.spec'),
+      ...jobTemplateErrors(record(at(spec, 'jobTemplate', 'spec')), 'spec.jobTemplate.spec'),
       ...limits.slice(1).flatMap((field) => nonNegative(cronJob, ['spec', field])),
     ];
   },
 };
+
+/** The jobs of a CronJob find their pods by themselves. */
+function jobTemplateErrors(spec: JsonRecord, path: string): readonly FieldError[] {
+  return [
+    ...jobSpecErrors(spec, path),
+    ...(spec.selector === undefined
+      ? []
+      : [fieldError.invalid(`${path}.selector`, spec.selector, '`selector` will be auto-generated')]),
+    ...(spec.manualSelector === true
+      ? [fieldError.notSupported(`${path}.manualSelector`, true, ['nil', 'false'])]
+      : []),
+  ];
+}

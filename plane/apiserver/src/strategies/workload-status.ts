@@ -61,6 +61,7 @@ const rules = {
       'collisionCount',
     ],
   },
+  Job: { nonNegative: ['active', 'succeeded', 'failed', 'ready', 'terminating'] },
   PodDisruptionBudget: {
     nonNegative: ['disruptionsAllowed', 'currentHealthy', 'desiredHealthy', 'expectedPods'],
   },

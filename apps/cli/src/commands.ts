@@ -53,6 +53,11 @@ export const commands: readonly CommandDefinition[] = [
         description:
           'an EncryptionConfiguration (aescbc, aesgcm, secretbox, identity): how objects are sealed in the storage; kept over starts (default: not at all)',
       },
+      {
+        flags: '--audit-log <FILE>',
+        description:
+          'append a JSON line for every request: who asked for what, and what came of it (audit.k8s.io/v1, level Metadata)',
+      },
       { flags: '--detach', description: 'return when the API server is ready; the plane goes on in the background' },
       operators,
       { flags: '--no-node', description: 'run no node agent: pods stay Pending' },

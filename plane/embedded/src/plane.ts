@@ -157,7 +157,7 @@ async function planeCertificates(
 }
 
 async function planeApiServer(
-  { world, log }: PlaneOptions,
+  { world, log, auditLog }: PlaneOptions,
   parts: {
     readonly keyspace: Keyspace;
     readonly encryption: Encryption | undefined;
@@ -174,6 +174,7 @@ async function planeApiServer(
     serviceCidr: addresses.serviceCidr,
     nodeStreams,
     ...(encryption === undefined ? {} : { encryption }),
+    ...(auditLog === undefined ? {} : { auditLog }),
     log: (line) => log.error(line),
   });
 }

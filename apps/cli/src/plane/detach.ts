@@ -74,6 +74,7 @@ function upArguments(dataDirectory: string, options: UpOptions): readonly string
     ...['--data-dir', dataDirectory],
     ...['--port', String(options.port)],
     ...formatStorageOptions(options),
+    ...(options.auditLog === undefined ? [] : ['--audit-log', options.auditLog]),
     ...['--operators', operators],
     ...(options.hasNode ? [] : ['--no-node']),
     ...(options.hasControllers ? [] : ['--no-controllers']),

@@ -50,6 +50,7 @@ export async function servePlane(
       ...(options.encryptionConfiguration === undefined
         ? {}
         : { encryptionConfiguration: options.encryptionConfiguration }),
+      ...(options.auditLog === undefined ? {} : { auditLog: options.auditLog }),
       port: options.port,
       world,
       log,

@@ -284,3 +284,22 @@ test('CR7 a definition with a rule that may cost too much is refused, and takes 
   assert.match(json.message, /estimated rule cost exceeds budget by factor of more than 100x/);
   assert.ok(performance.now() - startedAt < 5000, 'the refusal takes seconds');
 });
+
+test('who uses a deprecated version is warned, in its own words or of the version to use instead', async () => {
+  const group = 'old.example.com';
+  const versions = [
+    { ...version('v1beta1'), deprecated: true },
+    { ...version('v1beta2'), deprecated: true, deprecationWarning: 'v1beta2 ends soon' },
+    version('v1', { storage: true }),
+    version('v1alpha1'),
+  ];
+  await server.send('POST', definitions, definition('widgets', group, { versions }));
+  const warning = async (name: string) =>
+    (await server.send('GET', `/apis/${group}/${name}/namespaces/default/widgets`)).headers.warning;
+  assert.equal(
+    await warning('v1beta1'),
+    '299 - "old.example.com/v1beta1 Widget is deprecated; use old.example.com/v1 Widget"',
+  );
+  assert.equal(await warning('v1beta2'), '299 - "v1beta2 ends soon"');
+  assert.equal(await warning('v1'), undefined);
+});

@@ -34,6 +34,9 @@ export async function validateDefinition(crd: ApiObject, current?: ApiObject): P
     errors.push(fieldError.invalid('spec.names.listKind', names.listKind, 'kind and listKind may not be the same'));
   }
   errors.push(...nameErrors(names));
+  if (spec.preserveUnknownFields === true && at(current, 'spec', 'preserveUnknownFields') !== true) {
+    errors.push(fieldError.invalid('spec.preserveUnknownFields', true, noPreserving));
+  }
   if (current === undefined) errors.push(...approvalErrors(crd));
   const scope = text(spec.scope) ?? '';
   if (scope === '') errors.push(fieldError.required('spec.scope'));
@@ -48,6 +51,9 @@ function groupErrors(group: string): readonly FieldError[] {
   if (group.includes('.')) return [];
   return [fieldError.invalid('spec.group', group, 'should be a domain with at least one dot')];
 }
+
+const noPreserving =
+  'cannot set to true, set x-kubernetes-preserve-unknown-fields to true in spec.versions[*].schema instead';
 
 const scopes = ['Cluster', 'Namespaced'];
 

@@ -4,6 +4,7 @@ import type { ResourceDefinition, SubresourceDefinition, Verb } from '../registr
 import type { ScalePaths } from '../registry/scale-paths.js';
 import { customColumns } from './custom-columns.js';
 import { customStrategy } from './custom-strategy.js';
+import { deprecationOf } from './deprecation.js';
 import { storedViews, type VersionSchema } from './stored-views.js';
 import type { WebhookConversion } from './webhook-conversion.js';
 
@@ -32,6 +33,7 @@ export function customDefinition(crd: ApiObject, version: string, conversion: We
   const storedAs = `${group}/${storageVersion ?? version}`;
   const columns = records(versionSpec.additionalPrinterColumns);
   const { scale } = scaleOf(versionSpec);
+  const deprecation = deprecationOf(crd, versionSpec);
   const own = customStrategy(schema, scale);
   const { strategy, prune } = own;
   const views = storedViews({
@@ -64,6 +66,7 @@ export function customDefinition(crd: ApiObject, version: string, conversion: We
     schema,
     schemaRevision: `${crd.metadata.uid}/${crd.metadata.generation}`,
     ...(scale === undefined ? {} : { scale }),
+    ...(deprecation === undefined ? {} : { deprecation }),
     ...views,
     prune,
   };

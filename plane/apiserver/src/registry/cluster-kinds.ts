@@ -1,5 +1,6 @@
 import { clusterColumns } from '../printers/cluster-columns.js';
 import { serviceNetworkColumns } from '../printers/service-network-columns.js';
+import { storageColumns } from '../printers/storage-columns.js';
 import {
   mutatingPolicyStrategy,
   policyBindingStrategy,
@@ -11,6 +12,14 @@ import { ingressClassStrategy, ingressStrategy, networkPolicyStrategy } from '..
 import { ipAddressStrategy, serviceCidrStrategy } from '../strategies/service-network.js';
 import { signingRequestStrategy } from '../strategies/signing-request.js';
 import { persistentVolumeStrategy, storageClassStrategy } from '../strategies/storage.js';
+import {
+  csiDriverStrategy,
+  csiNodeStrategy,
+  runtimeClassStrategy,
+  storageCapacityStrategy,
+  volumeAttachmentStrategy,
+  volumeAttributesClassStrategy,
+} from '../strategies/storage-drivers.js';
 import { define, statusSubresource } from './define.js';
 import type { ResourceDefinition } from './resource.js';
 
@@ -119,18 +128,56 @@ export const clusterKinds: readonly ResourceDefinition[] = [
     strategy: storageClassStrategy,
     columns: clusterColumns.storageclasses,
   }),
-  define({ ...storage, kind: 'CSIDriver', plural: 'csidrivers', returnsDeleted: true }),
-  define({ ...storage, kind: 'CSINode', plural: 'csinodes', returnsDeleted: true }),
-  define({ ...storage, kind: 'CSIStorageCapacity', plural: 'csistoragecapacities', isNamespaced: true }),
+  define({
+    ...storage,
+    kind: 'CSIDriver',
+    plural: 'csidrivers',
+    returnsDeleted: true,
+    strategy: csiDriverStrategy,
+    columns: storageColumns.csidrivers,
+  }),
+  define({
+    ...storage,
+    kind: 'CSINode',
+    plural: 'csinodes',
+    returnsDeleted: true,
+    strategy: csiNodeStrategy,
+    columns: storageColumns.csinodes,
+  }),
+  define({
+    ...storage,
+    kind: 'CSIStorageCapacity',
+    plural: 'csistoragecapacities',
+    isNamespaced: true,
+    strategy: storageCapacityStrategy,
+    columns: storageColumns.csistoragecapacities,
+  }),
   define({
     ...storage,
     kind: 'VolumeAttachment',
     plural: 'volumeattachments',
     subresources: [statusSubresource('VolumeAttachment')],
     returnsDeleted: true,
+    strategy: volumeAttachmentStrategy,
+    columns: storageColumns.volumeattachments,
   }),
-  define({ ...storage, kind: 'VolumeAttributesClass', plural: 'volumeattributesclasses', shortNames: ['vac'] }),
-  define({ group: 'node.k8s.io', version: 'v1', kind: 'RuntimeClass', plural: 'runtimeclasses', isNamespaced: false }),
+  define({
+    ...storage,
+    kind: 'VolumeAttributesClass',
+    plural: 'volumeattributesclasses',
+    shortNames: ['vac'],
+    strategy: volumeAttributesClassStrategy,
+    columns: storageColumns.volumeattributesclasses,
+  }),
+  define({
+    group: 'node.k8s.io',
+    version: 'v1',
+    kind: 'RuntimeClass',
+    plural: 'runtimeclasses',
+    isNamespaced: false,
+    strategy: runtimeClassStrategy,
+    columns: storageColumns.runtimeclasses,
+  }),
   define({
     group: 'scheduling.k8s.io',
     version: 'v1',

@@ -1,6 +1,7 @@
 import type { FieldError } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { ApiObject } from '../json.js';
+import type { User } from '../server/http.js';
 
 /**
  * What one kind has of its own in the write path. A kind without any of it is a plain record: its row in the table of
@@ -56,7 +57,7 @@ type Warn = (warning: string) => void;
 export interface WriteContext {
   readonly world: World;
   readonly isDryRun: boolean;
-  readonly userName: string;
+  readonly user: User;
   readonly writer: FieldWriter;
   /** Tells the client what is odd about an object that is accepted. Absent: nobody listens. */
   warn?(warning: string): void;

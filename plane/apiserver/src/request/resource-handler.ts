@@ -88,7 +88,7 @@ function writeTools(server: Server, exchange: Exchange): WriteTools {
     context: {
       world: server.world,
       isDryRun,
-      userName: user.name,
+      user,
       writer,
       warn: (warning) => reply.warn(warning),
     },

@@ -1,5 +1,6 @@
 import { serveTokenRequest } from '../authentication/token-request.js';
 import { methodNotAllowed } from '../errors.js';
+import { serveApproval } from './approval.js';
 import { serveBinding } from './binding.js';
 import { serveEviction } from './eviction.js';
 import type { ResourceExchange } from './exchange.js';
@@ -12,6 +13,8 @@ import type { Server } from './server.js';
 /** Everything below an object but `status`, which is a way of writing the object itself. */
 export function serveSubresource(server: Server, exchange: ResourceExchange): Promise<void> {
   switch (exchange.info.subresource) {
+    case 'approval':
+      return serveApproval(exchange);
     case 'ephemeralcontainers':
     case 'resize':
       return servePodPart(exchange);

@@ -26,7 +26,7 @@ import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
 import { ServiceAllocation } from '../strategies/service-allocation.js';
 import { openAuditFile } from './audit-file.js';
-import { createSystemObjects, ownWriter } from './bootstrap.js';
+import { createSystemObjects, ownUser, ownWriter } from './bootstrap.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
 import type { NodeStreams } from './node-streams.js';
@@ -106,7 +106,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   });
   await registry.assertReadable();
   registry.serveCustom(custom);
-  const context = { world, isDryRun: false, userName: 'system:apiserver', writer: ownWriter };
+  const context = { world, isDryRun: false, user: ownUser, writer: ownWriter };
   const leases = new EventLeases(keyspace, world);
   const tools = () => ({ namespaces: registry.builtin('', 'v1', 'namespaces'), leases, context });
   const establishment: DefinitionEstablishment = new DefinitionEstablishment({ crds, custom, tools, log });

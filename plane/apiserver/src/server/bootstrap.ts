@@ -9,6 +9,7 @@ import { ownerOf } from '../strategies/service-fields.js';
 
 const systemNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease'];
 
+export const ownUser = { name: 'system:apiserver', groups: ['system:masters'] } as const;
 /** Under this name kube-apiserver owns the fields that it writes itself. */
 export const ownWriter = { manager: 'kube-apiserver', operation: 'Update' } as const;
 
@@ -59,7 +60,7 @@ function ownTools(server: Server): WriteTools {
   return {
     namespaces: server.registry.builtin('', 'v1', 'namespaces'),
     leases: server.leases,
-    context: { world: server.world, isDryRun: false, userName: 'system:apiserver', writer: ownWriter },
+    context: { world: server.world, isDryRun: false, user: ownUser, writer: ownWriter },
   };
 }
 

@@ -1,12 +1,18 @@
 import { deepEqual, fieldError } from '@castellan/machinery';
-import { list, record, text } from '../json.js';
+import { list, record, text, without } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
 
 export const signingRequestStrategy: Strategy = {
   // Who asks is known to the server: it is not the client's to say.
-  prepareForCreate: (request, { userName }) => ({
+  prepareForCreate: (request, { user }) => ({
     ...request,
-    spec: { ...record(request.spec), username: userName },
+    spec: {
+      ...without(record(request.spec), 'extra', 'groups', 'uid'),
+      username: user.name,
+      ...(user.groups.length === 0 ? {} : { groups: user.groups }),
+      ...(user.uid === undefined ? {} : { uid: user.uid }),
+      ...(user.extra === undefined ? {} : { extra: user.extra }),
+    },
     status: {},
   }),
   prepareForUpdate: (request, current) => ({ ...request, spec: current.spec }),

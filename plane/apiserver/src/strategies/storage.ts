@@ -1,6 +1,7 @@
 import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
-import { type ApiObject, at, type JsonRecord, list, record, text } from '../json.js';
+import { type ApiObject, at, type JsonRecord, record, text } from '../json.js';
 import { type Strategy, timestamp } from '../registry/strategy.js';
+import { volumeErrors } from './claim-validation.js';
 
 const reclaimPolicies = ['Delete', 'Retain'];
 const bindingModes = ['Immediate', 'WaitForFirstConsumer'];
@@ -18,14 +19,7 @@ export const persistentVolumeStrategy: Strategy = {
     ...volume,
     status: { phase: 'Pending', lastPhaseTransitionTime: timestamp(world) },
   }),
-  validate: (volume) => {
-    const spec = record(volume.spec);
-    return [
-      ...(list(spec.accessModes).length === 0 ? [fieldError.required('spec.accessModes')] : []),
-      ...(Object.keys(record(spec.capacity)).length === 0 ? [fieldError.required('spec.capacity')] : []),
-      ...(sourceOf(spec) === undefined ? [fieldError.required('spec', 'must specify a volume type')] : []),
-    ];
-  },
+  validate: (volume) => volumeErrors(volume, sourcesOf(record(volume.spec))),
   validateUpdate: (volume, current) => {
     const [source, old] = [sourceOf(record(volume.spec)), sourceOf(record(current.spec))];
     return source === old && deepEqual(sourceValue(volume, source), sourceValue(current, old))
@@ -52,8 +46,12 @@ const otherFields = new Set([
   'volumeMode',
 ]);
 
+function sourcesOf(spec: JsonRecord): readonly string[] {
+  return Object.keys(spec).filter((field) => !otherFields.has(field));
+}
+
 function sourceOf(spec: JsonRecord): string | undefined {
-  return Object.keys(spec).find((field) => !otherFields.has(field));
+  return sourcesOf(spec)[0];
 }
 
 function sourceValue(volume: ApiObject, source: string | undefined): unknown {

@@ -4,49 +4,42 @@ import type { CacheEntry } from './cache-event.js';
 
 /**
  * Objects by key, listed in key order. Keys are ASCII, so JavaScript's order of strings is etcd's order of bytes.
- * An insert moves the keys after it: for the tens of thousands that one resource has, cheaper than a tree.
+ * An insert moves the entries after it: for the tens of thousands that one resource has, cheaper than a tree. Entries are
+ * never changed, only replaced, so that a list is a copy of a part and stays what it was.
  */
 export class OrderedEntries {
-  private readonly objects = new Map<string, ApiObject>();
-  private readonly keys: string[] = [];
+  private readonly byKey = new Map<string, CacheEntry>();
+  private readonly inOrder: CacheEntry[] = [];
 
   get(key: string): ApiObject | undefined {
-    return this.objects.get(key);
+    return this.byKey.get(key)?.object;
   }
 
   set(key: string, object: ApiObject): void {
-    if (!this.objects.has(key)) {
-      const last = this.keys.at(-1);
-      if (last === undefined || last < key) this.keys.push(key);
-      else this.keys.splice(this.firstAtOrAfter(key), 0, key);
-    }
-    this.objects.set(key, object);
+    const entry = { key, object };
+    const last = this.inOrder.at(-1);
+    if (last === undefined || last.key < key) this.inOrder.push(entry);
+    else this.inOrder.splice(this.firstAtOrAfter(key), this.byKey.has(key) ? 1 : 0, entry);
+    this.byKey.set(key, entry);
   }
 
   delete(key: string): void {
-    if (this.objects.delete(key)) this.keys.splice(this.firstAtOrAfter(key), 1);
+    if (this.byKey.delete(key)) this.inOrder.splice(this.firstAtOrAfter(key), 1);
   }
 
   /** Entries in [start, end) whose key is greater than `after`. */
   within(range: KeyRange, after: string): readonly CacheEntry[] {
-    const entries: CacheEntry[] = [];
-    const end = range.end ?? '';
-    const from = after > range.start ? after : range.start;
-    for (let index = this.firstAtOrAfter(from); index < this.keys.length; index += 1) {
-      const key = this.keys[index];
-      if (key === undefined || key >= end) break;
-      const object = this.objects.get(key);
-      if (object !== undefined && key > after) entries.push({ key, object });
-    }
-    return entries;
+    const from = this.firstAtOrAfter(after > range.start ? after : range.start);
+    const isAfterItself = this.inOrder[from]?.key === after;
+    return this.inOrder.slice(isAfterItself ? from + 1 : from, this.firstAtOrAfter(range.end ?? ''));
   }
 
   private firstAtOrAfter(key: string): number {
     let low = 0;
-    let high = this.keys.length;
+    let high = this.inOrder.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if ((this.keys[middle] ?? '') < key) low = middle + 1;
+      if ((this.inOrder[middle]?.key ?? '') < key) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -212,3 +212,28 @@ test('ST4 who may only read pods/exec opens no WebSocket: the right to create it
   assert.equal(allowed.status, 101);
   allowed.close();
 });
+
+test('ST4 admission decides over connections (CONNECT), by their options', async () => {
+  const group = '/apis/admissionregistration.k8s.io/v1';
+  const rule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CONNECT'], resources: ['pods/exec'] };
+  const validations = [
+    { expression: "!object.command.exists(word, word == 'forbidden')", message: 'not this command' },
+  ];
+  const spec = { matchConstraints: { resourceRules: [rule] }, validations };
+  await api.send('POST', `${group}/validatingadmissionpolicies`, { metadata: { name: 'commands' }, spec });
+  const binding = { metadata: { name: 'commands' }, spec: { policyName: 'commands', validationActions: ['Deny'] } };
+  await api.send('POST', `${group}/validatingadmissionpolicybindings`, binding);
+  const headers = webSocketHeaders('v5.channel.k8s.io');
+  // A binding is heard of a moment after its reply.
+  const end = Date.now() + 5_000;
+  for (;;) {
+    const reply = await upgrade(api, 'GET', exec('say forbidden'), headers);
+    const text = reply.status === 422 ? (await reply.rest()).toString('utf8') : '';
+    reply.close();
+    if (text.includes('denied request: not this command')) break;
+    assert.ok(Date.now() < end, `waited 5 s for the policy to deny; the reply is ${reply.status} ${text}`);
+  }
+  const allowed = await upgrade(api, 'GET', exec('say'), headers);
+  assert.equal(allowed.status, 101);
+  allowed.close();
+});

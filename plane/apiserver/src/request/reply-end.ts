@@ -9,6 +9,7 @@ export function onReplyEnd(
   writer: ResponseWriter,
   callback: (status: number) => void,
 ): ResponseWriter {
+  const { switchProtocols } = writer;
   let sent = 0;
   request.onClose(() => callback(sent));
   return {
@@ -25,6 +26,13 @@ export function onReplyEnd(
     get isEnded() {
       return writer.isEnded;
     },
-    ...(writer.switchProtocols === undefined ? {} : { switchProtocols: writer.switchProtocols }),
+    ...(switchProtocols === undefined
+      ? {}
+      : {
+          switchProtocols: (headers) => {
+            sent = 101;
+            return switchProtocols(headers);
+          },
+        }),
   };
 }

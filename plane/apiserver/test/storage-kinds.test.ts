@@ -110,3 +110,22 @@ test('a time that is none is refused as Go refuses it, and another zone is the s
   const made = await api.send('POST', leases, lease('2020-01-01T01:00:00.123456+01:00'));
   assert.equal(made.json.spec.renewTime, '2020-01-01T00:00:00.123456Z', made.text);
 });
+
+test('a quota counts what an update adds', async () => {
+  const quotas = '/api/v1/namespaces/default/resourcequotas';
+  await api.send('POST', quotas, { metadata: { name: 'nodeports' }, spec: { hard: { 'services.nodeports': '1' } } });
+  const services = '/api/v1/namespaces/default/services';
+  const port = { name: 'a', port: 80 };
+  for (const name of ['one', 'two']) {
+    await api.send('POST', services, { metadata: { name }, spec: { ports: [port] } });
+  }
+  const open = { spec: { type: 'NodePort' } };
+  assert.equal((await api.send('PATCH', `${services}/one`, open, merge)).status, 200);
+  const refused = await api.send('PATCH', `${services}/two`, open, merge);
+  assert.equal(
+    refused.json.message,
+    'services "two" is forbidden: exceeded quota: nodeports, requested: services.nodeports=1, used: services.nodeports=1, limited: services.nodeports=1',
+  );
+  const renamed = await api.send('PATCH', `${services}/one`, { metadata: { labels: { a: 'b' } } }, merge);
+  assert.equal(renamed.status, 200, renamed.text);
+});

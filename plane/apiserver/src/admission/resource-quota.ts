@@ -29,8 +29,10 @@ const computeNames: readonly string[] = [
 
 /** ResourceQuota: what a namespace may hold. Usage is counted with the write, so that two writers cannot share a rest. */
 export const resourceQuota: AdmissionPlugin = {
-  handles: ({ operation, subresource, namespace, definition }) =>
-    operation === 'CREATE' && subresource === '' && namespace !== undefined && definition.plural !== 'resourcequotas',
+  handles: ({ operation, subresource, namespace, definition }) => {
+    const isCounted = operation === 'CREATE' ? subresource === '' : isGrowth(operation, subresource, definition);
+    return isCounted && namespace !== undefined && definition.plural !== 'resourcequotas';
+  },
   async validate(write, context) {
     const quotas = await context.server.registry.find({ group: '', version: 'v1', plural: 'resourcequotas' });
     if (quotas === undefined || write.object === undefined) return;
@@ -38,15 +40,38 @@ export const resourceQuota: AdmissionPlugin = {
     await store.cache.fresh();
     const entries = store.cache.list(`${store.layout.prefix}${write.namespace ?? ''}/`);
     if (entries.length === 0) return;
-    const usage = usageOf(write.definition, write.object);
+    const usage = addedUsage(write);
+    if (usage.size === 0) return;
     const concerned = entries.map((entry) => entry.object).filter((quota) => isInScope(quota, write.object));
     for (const quota of concerned) {
-      assertSaysAmounts(quota, write);
+      if (write.current === undefined) assertSaysAmounts(quota, write);
       const used = await usedWithRoom(quota, write, { usage, context });
       if (!context.isDryRun) await charge(store, quota, { write, usage, used });
     }
   },
 };
+
+/** Kinds of which an object that is there may come to use more. */
+const growingKinds: readonly string[] = ['persistentvolumeclaims', 'pods', 'services'];
+
+function isGrowth(operation: string, subresource: string, { group, plural }: ResourceDefinition): boolean {
+  const isMain = subresource === '' || subresource === 'resize';
+  return operation === 'UPDATE' && isMain && group === '' && growingKinds.includes(plural);
+}
+
+/** What a write uses that was not used before it. */
+function addedUsage({ definition, object, current }: AdmissionWrite): Amounts {
+  if (object === undefined) return new Map();
+  const usage = usageOf(definition, object);
+  if (current === undefined) return usage;
+  const before = usageOf(definition, current);
+  const added = [...usage].map(([name, amount]) => [name, difference(amount, before.get(name))] as const);
+  return new Map(added.filter(([, amount]) => amount.nano > 0n));
+}
+
+function difference(amount: Quantity, before: Quantity | undefined): Quantity {
+  return before === undefined ? amount : { ...amount, nano: amount.nano - before.nano };
+}
 
 interface Charge {
   readonly write: AdmissionWrite;

@@ -216,3 +216,15 @@ test('what spec.conversion says is read before it is taken', async () => {
     'spec.conversion.webhookClientConfig: Forbidden: should not be set when strategy is not set to Webhook',
   ]);
 });
+
+test('what a version does not know any more is not shown, though it is stored', async () => {
+  const group = 'pruned.example.com';
+  const sites = await define(group);
+  await server.send('POST', sites('v1'), site(group, 'v1', 'a', { host: 'x' }));
+  const { json: crd } = await server.send('GET', `${definitions}/sites.${group}`);
+  const [v1, ...others] = crd.spec.versions;
+  const schema = { openAPIV3Schema: { type: 'object', properties: { spec: { type: 'object', properties: {} } } } };
+  const changed = { ...crd, spec: { ...crd.spec, versions: [{ ...v1, schema }, ...others] } };
+  assert.equal((await server.send('PUT', `${definitions}/sites.${group}`, changed)).status, 200);
+  assert.deepEqual((await server.send('GET', `${sites('v1')}/a`)).json.spec, {});
+});

@@ -16,20 +16,28 @@ function nameProblems(name: string): readonly string[] {
 
 export const roleStrategy: Strategy = {
   withDefaults: withRules,
+  prepareForCreate: withoutEmptyRules,
+  prepareForUpdate: withoutEmptyRules,
   validate: (role) => ruleErrors(role, true),
   nameProblems,
 };
 
 export const clusterRoleStrategy: Strategy = {
   withDefaults: withRules,
+  prepareForCreate: withoutEmptyRules,
+  prepareForUpdate: withoutEmptyRules,
   validate: (role) => ruleErrors(role, false),
   nameProblems,
 };
 
-/** Empty rules read as null, as Go writes them. */
+/** A role has rules, be they null. */
 function withRules(role: ApiObject): ApiObject {
-  const rules = list(role.rules);
-  return { ...role, rules: rules.length === 0 ? null : rules };
+  return role.rules === undefined ? { ...role, rules: null } : role;
+}
+
+/** Empty rules are stored as null, as by Go; who sent them owns them none the less. */
+function withoutEmptyRules(role: ApiObject): ApiObject {
+  return list(role.rules).length === 0 ? { ...role, rules: null } : role;
 }
 
 function ruleErrors(role: ApiObject, isNamespaced: boolean): readonly FieldError[] {

@@ -54,6 +54,19 @@ test('N20 a command has the environment, user, directory and control groups of i
   }),
 );
 
+test('N20 what a container tells the loader holds for the command, and for nothing outside of the container', {
+  skip,
+}, () => {
+  const env = [{ name: 'LD_PRELOAD', value: '/no/such.so' }];
+  return withPod(shellPod('a', 'exec sleep 600', { main: { env } }), async ({ agent }) => {
+    const command = ['sh', '-c', 'echo "$LD_PRELOAD"'];
+    const process = await agent.execute({ ...target, pod: 'a', command }, never);
+    const [stdout, stderr] = await Promise.all([textOf(process.stdout), textOf(process.stderr)]);
+    assert.equal(stdout, '/no/such.so\n');
+    assert.equal(stderr.match(/object '\/no\/such\.so' from LD_PRELOAD cannot be preloaded/g)?.length, 1, stderr);
+  });
+});
+
 test('N20 a command ends with its caller, and what it left behind does not keep its output open', { skip }, () =>
   withPod(shellPod('a', 'exec sleep 600'), async ({ agent }) => {
     const abort = new AbortController();

@@ -27,6 +27,7 @@ const programs: readonly Program[] = [
   { name: 'ip', package: 'iproute2', versionFlag: '-V', isOptional: false },
   { name: 'nsenter', package: 'util-linux', versionFlag: '--version', isOptional: false },
   { name: 'setpriv', package: 'util-linux', versionFlag: '--version', isOptional: false },
+  { name: 'script', package: 'bsdutils', versionFlag: '--version', isOptional: true },
   { name: 'getent', package: 'libc-bin', versionFlag: '--version', isOptional: false },
   { name: 'etcd', package: 'etcd-server', versionFlag: '--version', isOptional: true },
   { name: 'etcdctl', package: 'etcd-client', versionFlag: 'version', isOptional: true },

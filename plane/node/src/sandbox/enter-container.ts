@@ -3,6 +3,12 @@ import { capabilities } from './capabilities.js';
 import { type CommandResult, runCommand } from './command.js';
 import { asUser, type ContainerProcess, type ContainerUser } from './container-process.js';
 
+/**
+ * What a container's environment tells the loader holds inside alone: nsenter begins outside, as the plane's user, where
+ * it must load nothing that a pod names.
+ */
+const loaderVariables = /^(?:LD_.*|GCONV_PATH|LOCPATH|NLSPATH)$/;
+
 /** A command to run inside a container that runs: for exec probes and hooks. */
 export interface Entry {
   readonly command: readonly string[];
@@ -38,10 +44,13 @@ export function entryCommand(
   const namespaces = ['--mount', '--uts', '--ipc', '--net', '--pid', '--root', '--wd'];
   const kept = capabilities.map((name) => `+${name.slice('CAP_'.length).toLowerCase()}`).join(',');
   const reduced = ['/usr/bin/setpriv', '--no-new-privs', `--bounding-set=-all,${kept}`, '--inh-caps=-all', '--'];
+  const all = Object.entries(environmentOf(main.pid));
+  const inside = all.filter(([name]) => loaderVariables.test(name)).map(([name, value]) => `${name}=${value}`);
+  const words = inside.length === 0 ? command : ['/usr/bin/env', ...inside, ...command];
   return {
     program: '/usr/bin/nsenter',
-    args: ['--target', String(main.pid), ...namespaces, '--', ...reduced, ...asUser(user, command)],
-    environment: environmentOf(main.pid),
+    args: ['--target', String(main.pid), ...namespaces, '--', ...reduced, ...asUser(user, words)],
+    environment: Object.fromEntries(all.filter(([name]) => !loaderVariables.test(name))),
   };
 }
 

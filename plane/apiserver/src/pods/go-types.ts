@@ -2,7 +2,7 @@ const container =
   "Name' Image' Command Args WorkingDir' Ports:ContainerPort EnvFrom:EnvFromSource Env:EnvVar Resources=:ResourceRequirements ResizePolicy:ContainerResizePolicy RestartPolicy RestartPolicyRules:ContainerRestartRule VolumeMounts:VolumeMount VolumeDevices:VolumeDevice LivenessProbe:Probe ReadinessProbe:Probe StartupProbe:Probe Lifecycle:Lifecycle TerminationMessagePath' TerminationMessagePolicy' ImagePullPolicy' SecurityContext:SecurityContext Stdin~ StdinOnce~ TTY~";
 
 /**
- * The structures of pods in kube-apiserver's program: the fields in order. After the name: what an unset field shows
+ * The structures of pods and claims in kube-apiserver's program: the fields in order. After the name: what an unset field shows
  * (`'` an empty text, `#` zero, `~` false, `@0` the quantity zero, `=` an empty structure; else null), `:` the
  * structure that the field or its items hold, `/` the name in JSON where it does not follow from the name in Go.
  */
@@ -72,6 +72,11 @@ export const goTypes: Readonly<Record<string, string>> = {
   PodAffinityTerm: "LabelSelector Namespaces TopologyKey' NamespaceSelector MatchLabelKeys MismatchLabelKeys",
   Volume:
     "Name' HostPath:HostPath EmptyDir:EmptyDir GCEPersistentDisk AWSElasticBlockStore GitRepo:GitRepo Secret:SecretVolume NFS:NFS ISCSI Glusterfs PersistentVolumeClaim:ClaimVolume RBD Quobyte FlexVolume Cinder CephFS/cephfs Flocker DownwardAPI:DownwardVolume FC AzureFile ConfigMap:ConfigMapVolume VsphereVolume AzureDisk PhotonPersistentDisk Projected:ProjectedVolume PortworxVolume ScaleIO StorageOS/storageos CSI:CSIVolume Ephemeral Image:ImageVolume",
+  PersistentVolumeClaimSpec:
+    "AccessModes Selector Resources=:VolumeResourceRequirements VolumeName' StorageClassName VolumeMode DataSource:TypedObjectReference DataSourceRef:ForeignObjectReference VolumeAttributesClassName",
+  VolumeResourceRequirements: 'Limits Requests',
+  TypedObjectReference: "APIGroup Kind' Name'",
+  ForeignObjectReference: "APIGroup Kind' Name' Namespace",
   HostPath: "Path' Type",
   EmptyDir: "Medium' SizeLimit",
   GitRepo: "Repository' Revision' Directory'",

@@ -7,6 +7,8 @@ import { readTranscripts } from './golden/transcript.js';
 test('every recorded step of kube-apiserver 1.36.2 agrees, or docs/compatibility.md says why it does not', async () => {
   const results = await runOnOwnPlanes(readTranscripts());
   assert.equal(results.flatMap(({ steps }) => steps).length, 1431);
+  const differing = results.flatMap(({ steps }) => steps.filter(({ differences }) => differences.length > 0));
+  assert.ok(differing.length / 1431 <= 0.03, `${differing.length} steps differ: fewer than 97 % agree`);
   const wrong = judge(results, readKnownDifferences());
   assert.deepEqual(wrong, [], 'the list is made anew by: npm run golden -- --write');
 });

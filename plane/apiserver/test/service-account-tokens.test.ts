@@ -69,6 +69,15 @@ test('a token that is changed in any part is refused', async () => {
   for (const token of tokens) assert.equal((await whoAmI(token)).status, 401);
 });
 
+test('a token with anything beside its three parts is refused, though a lenient decoder would skip it', async () => {
+  await createAccount('strict');
+  const token = await issue('strict');
+  assert.equal((await whoAmI(token)).status, 201);
+  for (const changed of [`${token}=`, `${token}~`, `${token}.`, token.replace('.', '.~')]) {
+    assert.equal((await whoAmI(changed)).status, 401, changed.slice(-5));
+  }
+});
+
 test('a token bound to a pod names it, and ends with it', async () => {
   const pods = '/api/v1/namespaces/default/pods';
   await createAccount('c');

@@ -1,6 +1,9 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from 'node:crypto';
 import { isRecord, type JsonRecord } from '../json.js';
 
+/** Three parts in base64url without padding (RFC 7515, 3.1). Node's decoder skips what is not of its alphabet. */
+const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
 type Algorithm = 'ES256' | 'RS256';
 
 /** Signs and verifies JSON web tokens (RFC 7519) with one key: ES256 for a P-256 key, RS256 for an RSA key. */
@@ -28,8 +31,8 @@ export class TokenSigner {
 
   /** The claims of a token that this key signed; its times and audiences are for the caller to check. */
   verify(token: string): JsonRecord | undefined {
-    const [head, body, signature, ...rest] = token.split('.');
-    if (head === undefined || body === undefined || signature === undefined || rest.length > 0) return undefined;
+    if (!compactForm.test(token)) return undefined;
+    const [head = '', body = '', signature = ''] = token.split('.');
     const header = decoded(head);
     if (header?.alg !== this.algorithm) return undefined;
     const key = { key: this.publicKey, dsaEncoding: 'ieee-p1363' as const };

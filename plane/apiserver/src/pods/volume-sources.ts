@@ -105,7 +105,8 @@ const hostPathTypes = [
   'Socket',
 ];
 
-function hostPathErrors(source: JsonRecord, path: string): readonly FieldError[] {
+/** The rules of a directory of the node, as pods and persistent volumes name it. Source: validateHostPathVolumeSource. */
+export function hostPathErrors(source: JsonRecord, path: string): readonly FieldError[] {
   const own = text(source.path) ?? '';
   if (own === '') return [fieldError.required(`${path}.path`)];
   return [...noBackstepErrors(own, `${path}.path`), ...oneOfOrUnset(source.type, hostPathTypes, `${path}.type`)];

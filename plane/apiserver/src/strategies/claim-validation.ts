@@ -7,20 +7,11 @@ import {
   parseQuantity,
 } from '@castellan/machinery';
 import { type ApiObject, at, type JsonRecord, list, record, text } from '../json.js';
+import { hostPathErrors } from '../pods/volume-sources.js';
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
 const volumeModes = ['Block', 'Filesystem'];
 const reclaimPolicies = ['Delete', 'Recycle', 'Retain'];
-const hostPathTypes = [
-  '',
-  'BlockDevice',
-  'CharDevice',
-  'Directory',
-  'DirectoryOrCreate',
-  'File',
-  'FileOrCreate',
-  'Socket',
-];
 
 /** The rules of a new claim. Source: ValidatePersistentVolumeClaimSpec. */
 export function claimErrors(claim: ApiObject): readonly FieldError[] {
@@ -55,7 +46,7 @@ export function volumeErrors(volume: ApiObject, sources: readonly string[]): rea
     ...sources
       .slice(1)
       .map((source) => fieldError.forbidden(`spec.${source}`, 'may not specify more than 1 volume type')),
-    ...hostPathErrors(spec),
+    ...hostPathVolumeErrors(spec),
     ...(sources.length === 0 ? [fieldError.required('spec', 'must specify a volume type')] : []),
     ...(spec.local !== undefined && spec.nodeAffinity === undefined
       ? [fieldError.required('metadata.annotations', 'Local volume requires node affinity')]
@@ -76,17 +67,12 @@ function accessModeErrors(spec: JsonRecord): readonly FieldError[] {
   ];
 }
 
-function hostPathErrors(spec: JsonRecord): readonly FieldError[] {
-  if (spec.hostPath === undefined) return [];
-  const { path, type } = record(spec.hostPath);
-  const place = text(path) ?? '';
-  const isRootRecycled = place === '/' && spec.persistentVolumeReclaimPolicy === 'Recycle';
+function hostPathVolumeErrors({ hostPath, persistentVolumeReclaimPolicy }: JsonRecord): readonly FieldError[] {
+  if (hostPath === undefined) return [];
+  const source = record(hostPath);
+  const isRootRecycled = text(source.path) === '/' && persistentVolumeReclaimPolicy === 'Recycle';
   return [
-    ...(place === '' ? [fieldError.required('spec.hostPath.path')] : []),
-    ...(place.split('/').includes('..')
-      ? [fieldError.invalid('spec.hostPath.path', place, "must not contain '..'")]
-      : []),
-    ...oneOf('spec.hostPath.type', type, hostPathTypes),
+    ...hostPathErrors(source, 'spec.hostPath'),
     ...(isRootRecycled
       ? [fieldError.forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'")]
       : []),

@@ -10,4 +10,4 @@ export { type Plane, startPlane } from './plane.js';
 export type { Phase, PlaneOptions } from './plane-options.js';
 export { EncryptionError } from './remembered-encryption.js';
 export { StorageMismatchError } from './remembered-storage.js';
-export type { EtcdTlsFiles, Storage } from './storage.js';
+export type { EtcdTlsFiles, Storage } from './storage-place.js';

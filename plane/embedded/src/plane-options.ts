@@ -1,6 +1,6 @@
 import type { Log, Operator } from '@castellan/runtime';
 import type { World } from '@castellan/world';
-import type { Storage } from './storage.js';
+import type { Storage } from './storage-place.js';
 
 export interface PlaneOptions {
   /** Everything that must outlive the process: the keyspace, certificates, pods' volumes and sandbox records. */

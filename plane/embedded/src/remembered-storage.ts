@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { EtcdTlsFiles, Storage } from './storage.js';
+import type { EtcdTlsFiles, Storage } from './storage-place.js';
 
 /** The data directory's objects are elsewhere than this start was told. */
 export class StorageMismatchError extends Error {

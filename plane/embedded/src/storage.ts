@@ -10,24 +10,7 @@ import {
 import type { Log } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { rememberStorage } from './remembered-storage.js';
-
-/** Where a plane keeps its objects: in its data directory, or in an etcd cluster. */
-export type Storage =
-  | { readonly type: 'embedded' }
-  | {
-      readonly type: 'etcd';
-      /** HOST:PORT of one or more members. */
-      readonly endpoints: readonly string[];
-      /** Absent: connections are not encrypted. */
-      readonly tls?: EtcdTlsFiles;
-    };
-
-/** Paths of PEM files, as kube-apiserver's `--etcd-cafile`, `--etcd-certfile` and `--etcd-keyfile`. */
-export interface EtcdTlsFiles {
-  readonly caFile: string;
-  readonly certificateFile?: string;
-  readonly keyFile?: string;
-}
+import type { EtcdTlsFiles, Storage } from './storage-place.js';
 
 interface StorageOptions {
   readonly dataDirectory: string;

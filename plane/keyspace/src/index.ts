@@ -17,7 +17,8 @@ export {
   LeaseNotFoundError,
   UncertainWriteError,
 } from './errors.js';
-export { type EtcdKeyspaceOptions, type EtcdTls, openEtcdKeyspace } from './etcd/open-etcd-keyspace.js';
+export type { EtcdKeyspaceOptions, EtcdTls } from './etcd/etcd-options.js';
+export { openEtcdKeyspace } from './etcd/open-etcd-keyspace.js';
 export type {
   GetResult,
   KeyEvent,

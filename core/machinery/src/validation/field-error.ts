@@ -32,9 +32,6 @@ export const noField = '<nil>';
 export const fieldError = {
   required: (field: string, detail = '') => make('Required', field, undefined, detail),
   invalid: (field: string, value: unknown, detail: string) => make('Invalid', field, value, detail),
-  /** The same of a Go structure, whose fields are shown in their own order, not sorted. */
-  invalidStructure: (field: string, value: object, detail: string) =>
-    textOf('Invalid', field, goJsonInOrder(value), detail),
   typeInvalid: (field: string, value: unknown, detail: string) => make('TypeInvalid', field, value, detail),
   notSupported: (field: string, value: unknown, supported: readonly string[]) =>
     make('NotSupported', field, value, `supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`),
@@ -49,21 +46,17 @@ export const fieldError = {
 } as const;
 
 function make(type: FieldErrorType, field: string, value: unknown, detail: string): FieldError {
-  return textOf(type, field, value === undefined ? undefined : formatValue(value), detail);
-}
-
-function textOf(type: FieldErrorType, field: string, shown: string | undefined, detail: string): FieldError {
   const { words } = fieldErrorTypes[type];
-  const parts = [words, ...(shown === undefined ? [] : [shown]), ...(detail === '' ? [] : [detail])];
+  const parts = [words, ...(value === undefined ? [] : [formatValue(value)]), ...(detail === '' ? [] : [detail])];
   return { type, field, message: parts.join(': ') };
 }
 
-/** A value that messages show as the text says: a Go structure, whose fields have an order of their own. */
+/** A Go structure (or a list of them): messages show its fields in the order that they have here, not sorted. */
 export class ShownValue {
   readonly text: string;
 
-  constructor(text: string) {
-    this.text = text;
+  constructor(structure: object) {
+    this.text = goJsonInOrder(structure);
   }
 }
 

@@ -5,13 +5,8 @@ import { objectType, typeNameOf } from '../types/field-types.js';
 import { builtInSchemas, schemaName } from './built-in-schemas.js';
 import { type Descriptions, memberTexts, readDescriptions } from './descriptions.js';
 import type { ApiGroup, ApiVersion } from './groups.js';
-import {
-  discoveryPath,
-  type GroupVersionKind,
-  type PathItem,
-  pathsOf,
-  type TypeReference,
-} from './openapi-operations.js';
+import type { GroupVersionKind, TypeReference } from './openapi-operations.js';
+import { discoveryPath, type PathItem, pathsOf } from './openapi-paths.js';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,7 +1,8 @@
 import { isRecord } from '../json.js';
 import type { ApiDescription } from './openapi-document.js';
-import type { Operation, PathItem, TypeReference } from './openapi-operations.js';
+import type { Operation, TypeReference } from './openapi-operations.js';
 import { type Parameter, parametersOf } from './openapi-parameters.js';
+import type { PathItem } from './openapi-paths.js';
 import { statusTexts } from './openapi-v3.js';
 
 type Json = Readonly<Record<string, unknown>>;

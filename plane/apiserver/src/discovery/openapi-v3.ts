@@ -1,6 +1,7 @@
 import type { ApiDescription } from './openapi-document.js';
-import type { Operation, PathItem } from './openapi-operations.js';
+import type { Operation } from './openapi-operations.js';
 import { type Parameter, parametersOf } from './openapi-parameters.js';
+import type { PathItem } from './openapi-paths.js';
 
 /** An API in the form of OpenAPI 3.0. */
 export function openApiV3(api: ApiDescription) {

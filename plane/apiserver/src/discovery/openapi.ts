@@ -4,7 +4,7 @@ import type { Exchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import { versionInfo } from '../request/version.js';
 import { type ApiGroup, groupsOf } from './groups.js';
-import { fixedPaths, type PathItem } from './openapi-operations.js';
+import { fixedPaths, type PathItem } from './openapi-paths.js';
 
 /**
  * `/openapi/v3`: an index of one document per group and version; `/openapi/v2`: one document of all of them, as JSON or, for

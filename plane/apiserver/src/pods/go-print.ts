@@ -7,7 +7,7 @@ import { goTypes } from './go-types.js';
  * the order of the structure, and with all that is not set.
  */
 export function printed(type: string, value: JsonRecord): ShownValue {
-  return new ShownValue(JSON.stringify(goValue(type, value)));
+  return new ShownValue(goValue(type, value));
 }
 
 /** The same on lines of their own, indented by one space each. */
@@ -18,7 +18,7 @@ export function printedLines(type: string, value: JsonRecord): readonly string[]
 /** A pod template, whose metadata has no name of its own in Go. */
 export function printedTemplate(template: JsonRecord): ShownValue {
   const metadata = record(template.metadata);
-  return new ShownValue(JSON.stringify({ ...metadata, Spec: goValue('PodSpec', podSpecInGo(record(template.spec))) }));
+  return new ShownValue({ ...metadata, Spec: goValue('PodSpec', podSpecInGo(record(template.spec))) });
 }
 
 /** What the API has beside the security context, Go has in it. */

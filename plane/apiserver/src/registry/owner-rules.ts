@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, type OwnerReference } from '@castellan/machinery';
+import { type FieldError, fieldError, type OwnerReference, ShownValue } from '@castellan/machinery';
 
 const path = 'metadata.ownerReferences';
 
@@ -13,7 +13,7 @@ export function ownerErrors(owners: readonly OwnerReference[]): readonly FieldEr
     if (controller === '') controller = name;
     else {
       const problem = `Only one reference can have Controller set to true. Found "true" in references for ${controller} and ${name}`;
-      errors.push(fieldError.invalidStructure(path, owners.map(inGoOrder), problem));
+      errors.push(fieldError.invalid(path, new ShownValue(owners.map(inGoOrder)), problem));
     }
   }
   return errors;
@@ -31,7 +31,7 @@ function errorsOf(owner: OwnerReference): readonly FieldError[] {
   }
   if (apiVersion === 'v1' && kind === 'Event') {
     const problem = '/v1, Kind=Event is disallowed from being an owner';
-    errors.push(fieldError.invalidStructure(path, inGoOrder(owner), problem));
+    errors.push(fieldError.invalid(path, new ShownValue(inGoOrder(owner)), problem));
   }
   return errors;
 }

@@ -1,6 +1,7 @@
+import type { Keyspace } from '@castellan/keyspace';
+import type { Registry } from '../registry/registry.js';
 import { rangeOfPrefix } from '../storage/keys.js';
 import type { RequestInfo } from './request-info.js';
-import type { Server } from './server.js';
 
 /** Upper bounds in seconds, as kube-apiserver's; and one for all. */
 const durationBounds = [
@@ -99,7 +100,13 @@ export function heading(name: string, type: 'counter' | 'gauge' | 'histogram', h
 }
 
 /** Objects that are stored, by resource. */
-export async function storedObjects({ registry, keyspace }: Server): Promise<readonly string[]> {
+export async function storedObjects({
+  registry,
+  keyspace,
+}: {
+  readonly registry: Registry;
+  readonly keyspace: Keyspace;
+}): Promise<readonly string[]> {
   const definitions = await registry.definitions();
   const counts = definitions.map(async (definition) => {
     const resource = await registry.find(definition);

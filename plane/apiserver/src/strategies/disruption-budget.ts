@@ -32,11 +32,11 @@ export const disruptionBudgetStrategy: Strategy = {
 
 /** Shown as Go prints the structure. */
 function bothSet(spec: ReturnType<typeof record>): FieldError {
-  const shown = JSON.stringify({
+  const shown = new ShownValue({
     MinAvailable: spec.minAvailable,
     Selector: spec.selector ?? null,
     MaxUnavailable: spec.maxUnavailable,
     UnhealthyPodEvictionPolicy: spec.unhealthyPodEvictionPolicy ?? null,
   });
-  return fieldError.invalid('spec', new ShownValue(shown), 'minAvailable and maxUnavailable cannot be both set');
+  return fieldError.invalid('spec', shown, 'minAvailable and maxUnavailable cannot be both set');
 }

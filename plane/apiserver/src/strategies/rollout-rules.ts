@@ -44,7 +44,7 @@ export function rollingUpdateErrors(
 function shownStrategy({ type, rollingUpdate }: JsonRecord): ShownValue {
   const { maxUnavailable = 0, maxSurge = 0 } = record(rollingUpdate);
   const rollout = rollingUpdate === undefined ? null : { MaxUnavailable: maxUnavailable, MaxSurge: maxSurge };
-  return new ShownValue(JSON.stringify({ Type: type ?? '', RollingUpdate: rollout }));
+  return new ShownValue({ Type: type ?? '', RollingUpdate: rollout });
 }
 
 /** Some pod must be allowed to be too many or too few. */

@@ -152,8 +152,14 @@ function duplicatePortErrors(ports: readonly JsonRecord[]): readonly FieldError[
 
 /** What upstream compares ports by. */
 function portKey(protocol: unknown, port: unknown): ShownValue {
-  const key = { Name: '', Protocol: protocol, AppProtocol: null, Port: port, TargetPort: 0, NodePort: 0 };
-  return new ShownValue(JSON.stringify(key));
+  return new ShownValue({
+    Name: '',
+    Protocol: protocol,
+    AppProtocol: null,
+    Port: port,
+    TargetPort: 0,
+    NodePort: 0,
+  });
 }
 
 function sourceRangeErrors({ metadata }: ApiObject, { spec, type }: ServiceFields): readonly FieldError[] {

@@ -305,7 +305,7 @@ function setStrategyErrors(strategy: JsonRecord, path: string): readonly FieldEr
   switch (type) {
     case 'OnDelete': {
       if (rollingUpdate === undefined) return [];
-      const shown = new ShownValue(JSON.stringify(rollout));
+      const shown = new ShownValue(rollout);
       return [fieldError.invalid(`${path}.rollingUpdate`, shown, "only allowed for updateStrategy 'RollingUpdate'")];
     }
     case 'RollingUpdate':
@@ -320,7 +320,7 @@ function setStrategyErrors(strategy: JsonRecord, path: string): readonly FieldEr
     default: {
       const shown = { Type: type ?? '', RollingUpdate: rollingUpdate === undefined ? null : rollout };
       const problem = "must be 'RollingUpdate' or 'OnDelete'";
-      return [fieldError.invalid(path, new ShownValue(JSON.stringify(shown)), problem)];
+      return [fieldError.invalid(path, new ShownValue(shown), problem)];
     }
   }
 }

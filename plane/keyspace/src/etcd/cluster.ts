@@ -2,7 +2,7 @@ import type { World } from '@castellan/world';
 import { EtcdUnreachableError, KeyspaceClosedError, UncertainWriteError } from '../errors.js';
 import type { Procedure } from './calls.js';
 import { Endpoint, isServiceError } from './endpoint.js';
-import type { EtcdTls } from './open-etcd-keyspace.js';
+import type { EtcdTls } from './etcd-options.js';
 import { type Answer, translateFailure } from './translate-error.js';
 
 export interface CallOptions {

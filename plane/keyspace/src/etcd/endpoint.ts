@@ -8,7 +8,7 @@ import {
   status,
 } from '@grpc/grpc-js';
 import { type Procedure, procedures } from './calls.js';
-import type { EtcdTls } from './open-etcd-keyspace.js';
+import type { EtcdTls } from './etcd-options.js';
 
 const channelOptions = {
   // Pages of large values; how many keys a page has is limited instead.

@@ -24,10 +24,10 @@ import { assertKey, prefixRange } from '../mvcc/key-order.js';
 import { procedures } from './calls.js';
 import { ChangeFeed } from './change-feed.js';
 import { Cluster, RefusedAnswer } from './cluster.js';
+import type { EtcdKeyspaceOptions } from './etcd-options.js';
 import { followChanges } from './follow-changes.js';
 import { KeyMapping, leaseFromEtcd, leaseToEtcd } from './key-mapping.js';
 import { compareTarget, type RangeRequest, type RequestOperation } from './messages.js';
-import type { EtcdKeyspaceOptions } from './open-etcd-keyspace.js';
 
 const connectDeadlineMs = 5_000;
 /** How long `close` waits until the watches have seen the last write. */

@@ -128,3 +128,49 @@ test('a webhook with an unknown certificate is not believed', async () => {
     assert.ok(Date.now() < deadline, 'waited 5 s: the webhook is no longer believed');
   }
 });
+
+test('a webhook hears of writes in other versions, in the version that it names, unless it wants them exact', async () => {
+  const configMapRule = { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['configmaps'] };
+  const scalerRule = {
+    apiGroups: ['autoscaling'],
+    apiVersions: ['v2'],
+    operations: ['CREATE'],
+    resources: ['horizontalpodautoscalers'],
+  };
+  const patch = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64');
+  const seen: unknown[] = [];
+  answer = ({ kind, requestKind, requestResource, object }) => {
+    if (kind.kind !== 'HorizontalPodAutoscaler') return { allowed: true };
+    seen.push({ kind, requestKind, requestResource, object: object.apiVersion, metrics: object.spec.metrics });
+    const target = { op: 'replace', path: '/spec/metrics/0/resource/target/averageUtilization', value: 70 };
+    return { allowed: true, patchType: 'JSONPatch', patch: patch([target]) };
+  };
+  await configure('mutating', 'equivalent', { rules: [configMapRule, scalerRule] });
+  await configure('mutating', 'exact', { rules: [configMapRule, scalerRule], matchPolicy: 'Exact' });
+  const scaler = {
+    metadata: { name: 'a' },
+    spec: {
+      maxReplicas: 3,
+      targetCPUUtilizationPercentage: 50,
+      scaleTargetRef: { apiVersion: 'apps/v1', kind: 'Deployment', name: 'd' },
+    },
+  };
+  const create = (namespace: string) =>
+    server.send('POST', `/apis/autoscaling/v1/namespaces/${namespace}/horizontalpodautoscalers`, scaler);
+  const changed = await create('equivalent');
+  assert.equal(changed.status, 201, changed.text);
+  assert.equal(changed.json.apiVersion, 'autoscaling/v1');
+  assert.equal(changed.json.spec.targetCPUUtilizationPercentage, 70);
+  assert.equal((await create('exact')).json.spec.targetCPUUtilizationPercentage, 50);
+  assert.deepEqual(seen, [
+    {
+      kind: { group: 'autoscaling', version: 'v2', kind: 'HorizontalPodAutoscaler' },
+      requestKind: { group: 'autoscaling', version: 'v1', kind: 'HorizontalPodAutoscaler' },
+      requestResource: { group: 'autoscaling', version: 'v1', resource: 'horizontalpodautoscalers' },
+      object: 'autoscaling/v2',
+      metrics: [
+        { type: 'Resource', resource: { name: 'cpu', target: { type: 'Utilization', averageUtilization: 50 } } },
+      ],
+    },
+  ]);
+});

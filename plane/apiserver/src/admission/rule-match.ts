@@ -1,11 +1,14 @@
 import { type LabelSelectorObject, labelSelectorOf, matchesLabels, type ObjectMeta } from '@castellan/machinery';
 import { at, type JsonRecord, list, record, records, text } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
+import type { ResourceDefinition } from '../registry/resource.js';
 import type { Server } from '../request/server.js';
 import { storageKey } from '../storage/keys.js';
 
 /** What webhooks and policies have in common: of which writes they want to hear. */
 export interface MatchRules {
+  /** `Exact`: not of writes of the same objects in a version that the rules do not name. */
+  readonly matchPolicy: unknown;
   readonly rules: readonly JsonRecord[];
   readonly excludedRules: readonly JsonRecord[];
   readonly namespaceSelector: unknown;
@@ -22,14 +25,35 @@ const exemptKinds: readonly string[] = [
   'mutatingadmissionpolicybindings',
 ];
 
-export async function isMatch(match: MatchRules, write: AdmissionWrite, server: Server): Promise<boolean> {
+/**
+ * The version in which the rules name what is written: its own, else an equivalent one. `undefined`: they do not concern
+ * it.
+ */
+export async function matchedDefinition(
+  match: MatchRules,
+  write: AdmissionWrite,
+  server: Server,
+): Promise<ResourceDefinition | undefined> {
   const { group, plural } = write.definition;
-  if (group === 'admissionregistration.k8s.io' && exemptKinds.includes(plural)) return false;
-  if (!match.rules.some((rule) => ruleMatches(rule, write))) return false;
-  if (match.excludedRules.some((rule) => ruleMatches(rule, write))) return false;
+  if (group === 'admissionregistration.k8s.io' && exemptKinds.includes(plural)) return undefined;
+  const definition = await namedBy(match.rules, match, write, server);
+  if (definition === undefined) return undefined;
+  if ((await namedBy(match.excludedRules, match, write, server)) !== undefined) return undefined;
   const metadata = [write.object?.metadata, write.current?.metadata].filter((each) => each !== undefined);
-  if (!metadata.some((each) => selects(match.objectSelector, each.labels))) return false;
-  return await isNamespaceMatch(match.namespaceSelector, write, { server, metadata });
+  if (!metadata.some((each) => selects(match.objectSelector, each.labels))) return undefined;
+  return (await isNamespaceMatch(match.namespaceSelector, write, { server, metadata })) ? definition : undefined;
+}
+
+async function namedBy(
+  rules: readonly JsonRecord[],
+  { matchPolicy }: MatchRules,
+  write: AdmissionWrite,
+  server: Server,
+): Promise<ResourceDefinition | undefined> {
+  const isNamed = (definition: ResourceDefinition) => rules.some((rule) => ruleMatches(rule, { ...write, definition }));
+  if (rules.length === 0 || isNamed(write.definition)) return rules.length === 0 ? undefined : write.definition;
+  if (matchPolicy === 'Exact') return undefined;
+  return (await server.registry.equivalentsOf(write.definition)).find(isNamed);
 }
 
 /** Objects of the cluster are in no namespace and always match; a namespace is matched by its own labels. */

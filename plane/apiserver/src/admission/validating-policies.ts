@@ -7,9 +7,10 @@ import { AccessQuestions } from './access-questions.js';
 import type { AdmissionContext } from './admission-plugin.js';
 import { admissionRequest } from './admission-request.js';
 import { conditionsProblem } from './conditions.js';
+import { equivalentWrite } from './equivalent-write.js';
 import { PolicyExpressions, PolicyProblem } from './policy-expressions.js';
 import { BindingProblem, paramsOf } from './policy-params.js';
-import { isMatch, type MatchRules } from './rule-match.js';
+import { type MatchRules, matchedDefinition } from './rule-match.js';
 
 const group = 'admissionregistration.k8s.io';
 const failureAnnotation = 'validation.policy.admission.k8s.io/validation_failure';
@@ -48,14 +49,17 @@ export async function validateByPolicies(write: AdmissionWrite, context: Admissi
 
 async function refusalsOf(
   bound: Bound,
-  write: AdmissionWrite,
+  requested: AdmissionWrite,
   context: AdmissionContext,
 ): Promise<readonly StatusError[]> {
   const { policy, binding } = bound;
   const { server } = context;
-  if (!(await isMatch(matchRules(at(policy, 'spec', 'matchConstraints')), write, server))) return [];
+  const definition = await matchedDefinition(matchRules(at(policy, 'spec', 'matchConstraints')), requested, server);
+  if (definition === undefined) return [];
   const narrower = at(binding, 'spec', 'matchResources');
-  if (narrower !== undefined && !(await isMatch(bindingRules(narrower, policy), write, server))) return [];
+  if (narrower !== undefined && !(await matchedDefinition(bindingRules(narrower, policy), requested, server)))
+    return [];
+  const write = await equivalentWrite(requested, definition);
   const name = `ValidatingAdmissionPolicy '${policy.metadata.name ?? ''}' with binding '${binding.metadata.name ?? ''}'`;
   const failures = await failuresOf(bound, write, context);
   const actions = list(at(binding, 'spec', 'validationActions'));
@@ -75,13 +79,14 @@ async function refusalsOf(
   if (!actions.includes('Deny')) return [];
   return failures.map(({ message, reason }) => {
     const problem = `${name} denied request: ${message}`;
-    const refusal = forbidden(write.definition, write.name, problem, [{ message: problem }]).status;
+    const refusal = forbidden(requested.definition, requested.name, problem, [{ message: problem }]).status;
     return new StatusError({ ...refusal, reason, code: statusReasons[reason] });
   });
 }
 
 function matchRules(match: unknown): MatchRules {
   return {
+    matchPolicy: at(match, 'matchPolicy'),
     rules: records(at(match, 'resourceRules')),
     excludedRules: records(at(match, 'excludeResourceRules')),
     namespaceSelector: at(match, 'namespaceSelector'),

@@ -12,10 +12,12 @@ import {
   text,
 } from '../json.js';
 import type { AdmissionChange, AdmissionWrite } from '../registry/admission-control.js';
+import type { ResourceDefinition } from '../registry/resource.js';
 import type { AdmissionContext } from './admission-plugin.js';
 import { admissionRequest } from './admission-request.js';
 import { conditionsHold } from './conditions.js';
-import { isMatch } from './rule-match.js';
+import { converted, equivalentWrite } from './equivalent-write.js';
+import { matchedDefinition } from './rule-match.js';
 import { callWebhook, WebhookCallError } from './webhook-call.js';
 
 type Configurations = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations';
@@ -26,9 +28,9 @@ export async function mutateByWebhooks(write: AdmissionChange, context: Admissio
   let { object } = write;
   const calledWith = new Map<JsonRecord, ApiObject>();
   const call = async (webhook: JsonRecord) => {
-    const response = await ask(webhook, { ...write, object }, context);
-    if (response === undefined) return;
-    object = patched(webhook, object, response, write);
+    const heard = await ask(webhook, { ...write, object }, context);
+    if (heard === undefined) return;
+    object = await patched(webhook, object, heard, write.definition);
     calledWith.set(webhook, object);
   };
   for (const webhook of webhooks) await call(webhook);
@@ -57,16 +59,24 @@ async function webhooksOf(plural: Configurations, { server }: AdmissionContext):
   return store.cache.list(store.layout.prefix).flatMap(({ object }) => records(object.webhooks));
 }
 
-/** The webhook's response; undefined where it is not concerned, or could not be asked and may be passed over. */
-async function ask(
+/** What a webhook was shown, in the version that it asks for, and its response. */
+interface Heard<Write> {
+  readonly shown: Write;
+  readonly response: JsonRecord;
+}
+
+/** Undefined where the webhook is not concerned, or could not be asked and may be passed over. */
+async function ask<Write extends AdmissionWrite>(
   webhook: JsonRecord,
-  write: AdmissionWrite,
+  requested: Write,
   context: AdmissionContext,
-): Promise<JsonRecord | undefined> {
-  const { namespaceSelector, objectSelector } = webhook;
-  const match = { rules: records(webhook.rules), excludedRules: [], namespaceSelector, objectSelector };
-  if (!(await isMatch(match, write, context.server))) return undefined;
+): Promise<Heard<Write> | undefined> {
+  const { namespaceSelector, objectSelector, matchPolicy } = webhook;
+  const match = { rules: records(webhook.rules), excludedRules: [], namespaceSelector, objectSelector, matchPolicy };
+  const definition = await matchedDefinition(match, requested, context.server);
+  if (definition === undefined) return undefined;
   const name = text(webhook.name) ?? '';
+  const write = await equivalentWrite(requested, definition);
   const request = admissionRequest(write, context);
   const isIgnorable = webhook.failurePolicy === 'Ignore';
   if (!(await conditionsHold(records(webhook.matchConditions), request, { isIgnorable, write, context })))
@@ -82,7 +92,7 @@ async function ask(
       context.annotate(`${name}/${key}`, String(value));
     }
     if (response.allowed !== true) throw denied(name, record(response.status));
-    return response;
+    return { shown: write, response };
   } catch (error) {
     if (!(error instanceof WebhookCallError)) throw error;
     const problem = `failed calling webhook ${JSON.stringify(name)}: ${error.message}`;
@@ -92,19 +102,26 @@ async function ask(
   }
 }
 
-function patched(webhook: JsonRecord, object: ApiObject, response: JsonRecord, write: AdmissionChange): ApiObject {
+/** The object in the version of the request, after the webhook's patch of what it was shown. */
+async function patched(
+  webhook: JsonRecord,
+  object: ApiObject,
+  { shown, response }: Heard<AdmissionChange>,
+  requested: ResourceDefinition,
+): Promise<ApiObject> {
   const patch = text(response.patch);
   if (patch === undefined) return object;
   const name = JSON.stringify(text(webhook.name) ?? '');
   if (response.patchType !== 'JSONPatch') {
     throw StatusError.of('InternalError', `Internal error occurred: webhook ${name} gave a patch that is no JSONPatch`);
   }
-  const result = applyJsonPatch(object, parseExactJson(Buffer.from(patch, 'base64').toString('utf8')));
+  const result = applyJsonPatch(shown.object, parseExactJson(Buffer.from(patch, 'base64').toString('utf8')));
   if (!isRecord(result)) {
     throw StatusError.of('InternalError', `Internal error occurred: the patch of webhook ${name} leaves no object`);
   }
   const changed = asApiObject(result);
-  return write.definition.strategy.withDefaults?.(changed) ?? changed;
+  const { definition } = shown;
+  return await converted(definition.strategy.withDefaults?.(changed) ?? changed, definition, requested);
 }
 
 /** The refusal as the webhook words it. Its code is one of a failure, whatever it says. */

@@ -60,6 +60,17 @@ export class CustomResources {
     return this.resource(name, source, type.version);
   }
 
+  /** The other versions that are served of what a definition defines. */
+  async versionsOf({ group, plural, version }: ResourceDefinition): Promise<readonly ResourceDefinition[]> {
+    const { cache, layout } = this.crds.store;
+    const name = `${plural}.${group}`;
+    await cache.fresh();
+    const source = cache.get(layout.prefix + name);
+    if (source === undefined) return [];
+    const others = servedVersions(source).filter((other) => other !== version);
+    return others.flatMap((other) => this.resource(name, source, other)?.definition ?? []);
+  }
+
   /** The storage version of a definition, while it is there: served or not, it reads what is stored as it is. */
   async storageVersion(name: string): Promise<Resource | undefined> {
     const { cache, layout } = this.crds.store;

@@ -4,6 +4,8 @@ import type { ResourceDefinition } from './resource.js';
 /** A write that asks to be let in. */
 export interface AdmissionWrite {
   readonly definition: ResourceDefinition;
+  /** The version that the client wrote, where this is another one's view of it. */
+  readonly requestedAs?: ResourceDefinition;
   /** `CONNECT`: nothing is written, `object` holds the options of an exec, an attach and the like. */
   readonly operation: 'CREATE' | 'UPDATE' | 'DELETE' | 'CONNECT';
   /** '' for the object itself. */

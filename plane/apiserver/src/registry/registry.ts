@@ -47,6 +47,15 @@ export class Registry {
     return resource;
   }
 
+  /** The same objects in other versions, or other groups. */
+  async equivalentsOf(definition: ResourceDefinition): Promise<readonly ResourceDefinition[]> {
+    const { group, version, plural } = definition;
+    if (definition.isCustom) return (await this.custom?.versionsOf(definition)) ?? [];
+    const { store } = this.builtin(group, version, plural);
+    const shared = [...this.builtIn.values()].filter((other) => other.store === store);
+    return shared.map((other) => other.definition).filter((other) => other !== definition);
+  }
+
   /** All definitions now served, built-in ones first. */
   async definitions(): Promise<readonly ResourceDefinition[]> {
     const builtIn = [...this.builtIn.values()].map(({ definition }) => definition);

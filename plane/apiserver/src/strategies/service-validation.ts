@@ -10,6 +10,7 @@ import {
   ShownValue,
 } from '@castellan/machinery';
 import { type ApiObject, at, count, type JsonRecord, list, record, records, text } from '../json.js';
+import { badIpAddress } from '../pods/scalar-rules.js';
 import { cidrText, parseCidr } from './cidr.js';
 import { familyErrors } from './ip-families.js';
 import { portReferenceErrors } from './port-names.js';
@@ -109,9 +110,8 @@ function externalAddressErrors(addresses: readonly unknown[]): readonly FieldErr
   return addresses.flatMap((address, index) => {
     const path = `spec.externalIPs[${index}]`;
     const shown = String(address);
-    if (!isIpAddress(shown)) {
-      return [fieldError.invalid(path, shown, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')];
-    }
+    const malformed = badIpAddress(shown, path);
+    if (malformed.length > 0) return malformed;
     const [problem] = specialRanges.filter(([pattern]) => pattern.test(shown));
     return problem === undefined ? [] : [fieldError.invalid(path, shown, problem[1])];
   });
@@ -276,11 +276,8 @@ export function serviceStatusErrors(service: ApiObject): readonly FieldError[] {
   return ingress.flatMap(({ ip, ipMode, hostname }, index) => {
     const where = `${path}[${index}]`;
     const [address, host] = [text(ip) ?? '', text(hostname) ?? ''];
-    const isBad = address !== '' && !isIpAddress(address);
     return [
-      ...(isBad
-        ? [fieldError.invalid(`${where}.ip`, address, 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)')]
-        : []),
+      ...(address === '' ? [] : badIpAddress(address, `${where}.ip`)),
       ...(ipMode !== undefined && address === ''
         ? [fieldError.forbidden(`${where}.ipMode`, 'may not be specified when `ip` is not set')]
         : []),

@@ -130,6 +130,7 @@ export {
   dns1123SubdomainErrors,
   labelValueErrors,
   qualifiedNameErrors,
+  wildcardSubdomainErrors,
 } from './validation/names.js';
 export { canonicalJson, goJsonInOrder } from './value/canonical-json.js';
 export { deepEqual } from './value/deep-equal.js';

@@ -96,6 +96,23 @@ test('a request for a certificate names who asks, and is approved in a place of 
   assert.deepEqual([condition.type, typeof condition.lastUpdateTime], ['Approved', 'string']);
 });
 
+test('the signer of a certificate is a domain of two parts and a path', async () => {
+  const path = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+  const refusal = async (signerName: string) => {
+    const spec = { request: 'eA==', signerName, usages: ['client auth'] };
+    return (await api.send('POST', path, { metadata: { name: 's' }, spec })).json.details.causes[0].message;
+  };
+  const form = "must be a fully qualified domain and path of the form 'example.com/signer-name'";
+  assert.equal(await refusal('plain'), `Invalid value: "plain": ${form}`);
+  assert.equal(await refusal('a.b/c/d'), `Invalid value: "a.b/c/d": ${form}`);
+  const short = 'should be a domain with at least two segments separated by dots';
+  assert.equal(await refusal('example/x'), `Invalid value: "example": ${short}`);
+  assert.match(
+    await refusal('a_b.c/x'),
+    /^Invalid value: "a_b\.c": validating label "a_b": a lowercase RFC 1123 label/,
+  );
+});
+
 test('every group that is served has an APIService', async () => {
   const { json } = await api.send('GET', '/apis/apiregistration.k8s.io/v1/apiservices');
   const names = json.items.map(({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name);

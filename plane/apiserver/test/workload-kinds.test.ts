@@ -131,6 +131,26 @@ test('a NetworkPolicy’s exceptions lie within its block', async () => {
   );
 });
 
+test('a host of an Ingress is a name, or stands for the names one level below', async () => {
+  const path = '/apis/networking.k8s.io/v1/namespaces/default/ingresses';
+  const ingress = (name: string, host: string) => ({ metadata: { name }, spec: { rules: [{ host }] } });
+  for (const [name, host] of Object.entries({ one: 'a.example.com', many: '*.example.com' })) {
+    const good = await api.send('POST', path, ingress(name, host));
+    assert.equal(good.status, 201, good.text);
+  }
+  const refusals = await Promise.all(
+    ['*.x.*', 'A_b', '10.0.0.1'].map(async (host) => {
+      const { json } = await api.send('POST', path, ingress('bad', host));
+      return json.details.causes.map(({ message }: { message: string }) => message.slice(0, 70));
+    }),
+  );
+  assert.deepEqual(refusals, [
+    ['Invalid value: "*.x.*": a wildcard DNS-1123 subdomain must start with \'*'],
+    ['Invalid value: "A_b": a lowercase RFC 1123 subdomain must consist of l'],
+    ['Invalid value: "10.0.0.1": must be a DNS name, not an IP address'],
+  ]);
+});
+
 test('a claim’s spec is decided once; a bound one may grow', async () => {
   const path = '/api/v1/namespaces/default/persistentvolumeclaims';
   const spec = {
@@ -189,4 +209,29 @@ test('a LimitRange’s defaults come of its bounds, and must be within them', as
   assert.deepEqual(good.json.spec.limits[0].defaultRequest, { cpu: '2' });
   const odd = await api.send('POST', path, range('b', { type: 'Container', min: { cpu: '2' }, max: { cpu: '1' } }));
   assert.match(odd.json.message, /min value 2 is greater than max value 1/);
+});
+
+test('what a container asks for beyond a LimitRange is told once for each of its limits', async () => {
+  const namespace = '/api/v1/namespaces/limited';
+  await api.send('POST', '/api/v1/namespaces', { metadata: { name: 'limited' } });
+  await api.send('POST', `${namespace}/serviceaccounts`, { metadata: { name: 'default' } });
+  const limit = { type: 'Container', max: { cpu: '1' }, min: { cpu: '50m' }, maxLimitRequestRatio: { cpu: '4' } };
+  await api.send('POST', `${namespace}/limitranges`, { metadata: { name: 'l' }, spec: { limits: [limit] } });
+  const refusal = async (resources: unknown) => {
+    const spec = { containers: [{ name: 'c', image: 'i', resources }] };
+    return (await api.send('POST', `${namespace}/pods`, { metadata: { name: 'p' }, spec })).json.message;
+  };
+  const forbidden = 'pods "p" is forbidden:';
+  assert.equal(
+    await refusal({ limits: { cpu: '2' } }),
+    `${forbidden} maximum cpu usage per Container is 1, but limit is 2`,
+  );
+  assert.equal(
+    await refusal({ requests: { cpu: '10m' }, limits: { cpu: '20m' } }),
+    `${forbidden} minimum cpu usage per Container is 50m, but request is 10m`,
+  );
+  assert.equal(
+    await refusal({ requests: { cpu: '100m' }, limits: { cpu: '1500m' } }),
+    `${forbidden} [maximum cpu usage per Container is 1, but limit is 1500m, cpu max limit to request ratio per Container is 4, but provided ratio is 15.000000]`,
+  );
 });

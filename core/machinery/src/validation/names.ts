@@ -30,6 +30,15 @@ const subdomain: NameForm = {
   examples: ['example.com'],
 };
 
+const wildcardSubdomain: NameForm = {
+  longestBytes: 253,
+  unit: 'characters',
+  pattern: `\\*\\.${subdomain.pattern}`,
+  words:
+    "a wildcard DNS-1123 subdomain must start with '*.', followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, '-' or '.' and end with an alphanumeric character",
+  examples: ['*.example.com'],
+};
+
 const label1035: NameForm = {
   longestBytes: 63,
   unit: 'characters',
@@ -62,6 +71,9 @@ export const dns1123LabelErrors: Rule = (text) => formErrors(label, text);
 
 /** The name of most objects. */
 export const dns1123SubdomainErrors: Rule = (text) => formErrors(subdomain, text);
+
+/** A host of an Ingress that stands for many. */
+export const wildcardSubdomainErrors: Rule = (text) => formErrors(wildcardSubdomain, text);
 
 /** The name of a Service. */
 export const dns1035LabelErrors: Rule = (text) => formErrors(label1035, text);

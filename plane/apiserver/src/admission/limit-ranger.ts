@@ -1,4 +1,4 @@
-import { compareQuantities, formatQuantity, parseQuantity, type Quantity } from '@castellan/machinery';
+import { compareQuantities, formatQuantity, type Quantity } from '@castellan/machinery';
 import { forbidden } from '../errors.js';
 import { type ApiObject, at, type JsonRecord, record, records, text, withAt } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
@@ -80,51 +80,48 @@ function problemsOf({ definition, object }: AdmissionWrite, limit: JsonRecord): 
   );
 }
 
-function check(
-  limit: JsonRecord,
-  type: string,
-  asked: { readonly requests: Amounts; readonly limits: Amounts },
-): readonly string[] {
-  const problems: string[] = [];
-  for (const [name, least] of parseAmounts(limit.min)) {
-    const request = asked.requests.get(name);
-    const bound = asked.limits.get(name);
-    const rule = `minimum ${name} usage per ${type} is ${formatQuantity(least)}`;
-    if (request === undefined) problems.push(`${rule}.  No request is specified`);
-    else if (compareQuantities(request, least) < 0) problems.push(`${rule}, but request is ${formatQuantity(request)}`);
-    if (bound !== undefined && compareQuantities(bound, least) < 0) {
-      problems.push(`${rule}, but limit is ${formatQuantity(bound)}`);
-    }
-  }
-  for (const [name, most] of parseAmounts(limit.max)) {
-    const request = asked.requests.get(name);
-    const bound = asked.limits.get(name);
-    const rule = `maximum ${name} usage per ${type} is ${formatQuantity(most)}`;
-    const judged = type === 'PersistentVolumeClaim' ? request : bound;
-    if (judged === undefined) problems.push(`${rule}.  No limit is specified`);
-    else if (compareQuantities(judged, most) > 0) {
-      const what = type === 'PersistentVolumeClaim' ? 'request' : 'limit';
-      problems.push(`${rule}, but ${what} is ${formatQuantity(judged)}`);
-    }
-    if (type !== 'PersistentVolumeClaim' && request !== undefined && compareQuantities(request, most) > 0) {
-      problems.push(`${rule}, but request is ${formatQuantity(request)}`);
-    }
-  }
-  for (const [name, most] of parseAmounts(limit.maxLimitRequestRatio)) {
-    const ratio = ratioOf(asked.limits.get(name), asked.requests.get(name));
-    if (ratio !== undefined && ratio <= Number(most.nano) / 1e9) continue;
-    const rule = `${name} max limit to request ratio per ${type} is ${formatQuantity(most)}`;
-    problems.push(
-      ratio === undefined
-        ? `${rule}, but no request is specified or request is 0`
-        : `${rule}, but provided ratio is ${ratio.toFixed(6)}`,
-    );
-  }
-  return problems;
+interface Asked {
+  readonly requests: Amounts;
+  readonly limits: Amounts;
 }
 
-function ratioOf(limit: Quantity | undefined, request: Quantity | undefined): number | undefined {
-  if (limit === undefined || request === undefined) return undefined;
-  if (compareQuantities(request, parseQuantity('0')) === 0) return undefined;
-  return Number(limit.nano) / Number(request.nano);
+/** One problem at most for each of the limits. Source: upstream's minConstraint, maxConstraint and their like. */
+function check(limit: JsonRecord, type: string, asked: Asked): readonly string[] {
+  const problems = [
+    ...[...parseAmounts(limit.min)].map(([name, least]) => minimumProblem(type, name, least, asked)),
+    ...[...parseAmounts(limit.max)].map(([name, most]) => maximumProblem(type, name, most, asked)),
+    ...[...parseAmounts(limit.maxLimitRequestRatio)].map(([name, most]) => ratioProblem(type, name, most, asked)),
+  ];
+  return problems.filter((problem) => problem !== undefined);
+}
+
+function minimumProblem(type: string, name: string, least: Quantity, { requests, limits }: Asked): string | undefined {
+  const [request, bound] = [requests.get(name), limits.get(name)];
+  const rule = `minimum ${name} usage per ${type} is ${formatQuantity(least)}`;
+  if (request === undefined) return `${rule}.  No request is specified`;
+  if (compareQuantities(request, least) < 0) return `${rule}, but request is ${formatQuantity(request)}`;
+  if (bound === undefined || compareQuantities(bound, least) >= 0) return undefined;
+  return `${rule}, but limit is ${formatQuantity(bound)}`;
+}
+
+/** Claims have no limits: what they request is judged. */
+function maximumProblem(type: string, name: string, most: Quantity, { requests, limits }: Asked): string | undefined {
+  const [request, bound] = [requests.get(name), limits.get(name)];
+  const rule = `maximum ${name} usage per ${type} is ${formatQuantity(most)}`;
+  const isClaim = type === 'PersistentVolumeClaim';
+  if (isClaim && request === undefined) return `${rule}.  No request is specified`;
+  if (!isClaim && bound === undefined) return `${rule}.  No limit is specified`;
+  if (bound !== undefined && compareQuantities(bound, most) > 0)
+    return `${rule}, but limit is ${formatQuantity(bound)}`;
+  if (request === undefined || compareQuantities(request, most) <= 0) return undefined;
+  return `${rule}, but request is ${formatQuantity(request)}`;
+}
+
+function ratioProblem(type: string, name: string, most: Quantity, { requests, limits }: Asked): string | undefined {
+  const [request, bound] = [requests.get(name), limits.get(name)];
+  const rule = `${name} max limit to request ratio per ${type} is ${formatQuantity(most)}`;
+  if (request === undefined || request.nano === 0n) return `${rule}, but no request is specified or request is 0`;
+  if (bound === undefined || bound.nano === 0n) return `${rule}, but no limit is specified or limit is 0`;
+  const ratio = Number(bound.nano) / Number(request.nano);
+  return ratio <= Number(most.nano) / 1e9 ? undefined : `${rule}, but provided ratio is ${ratio.toFixed(6)}`;
 }

@@ -1,4 +1,11 @@
-import { deepEqual, type FieldError, fieldError, isIpAddress } from '@castellan/machinery';
+import {
+  deepEqual,
+  dns1123SubdomainErrors,
+  type FieldError,
+  fieldError,
+  isIpAddress,
+  wildcardSubdomainErrors,
+} from '@castellan/machinery';
 import { at, type JsonRecord, list, record, records, text } from '../json.js';
 import type { Strategy } from '../registry/strategy.js';
 import { cidrText, isStrictSubset, parseCidr } from './cidr.js';
@@ -36,10 +43,19 @@ function ruleErrors(rule: JsonRecord, path: string): readonly FieldError[] {
   const host = text(rule.host) ?? '';
   const paths = at(rule, 'http', 'paths');
   return [
-    ...(isIpAddress(host) ? [fieldError.invalid(`${path}.host`, host, 'must be a DNS name, not an IP address')] : []),
+    ...hostErrors(host, `${path}.host`),
     ...(rule.http !== undefined && list(paths).length === 0 ? [fieldError.required(`${path}.http.paths`)] : []),
     ...records(paths).flatMap((each, index) => pathErrors(each, `${path}.http.paths[${index}]`)),
   ];
+}
+
+function hostErrors(host: string, path: string): readonly FieldError[] {
+  if (host === '') return [];
+  const problems = [
+    ...(isIpAddress(host) ? ['must be a DNS name, not an IP address'] : []),
+    ...(host.includes('*') ? wildcardSubdomainErrors(host) : dns1123SubdomainErrors(host)),
+  ];
+  return problems.map((problem) => fieldError.invalid(path, host, problem));
 }
 
 function pathErrors(each: JsonRecord, path: string): readonly FieldError[] {

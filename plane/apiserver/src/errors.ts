@@ -19,6 +19,15 @@ export function alreadyExists(resource: Named, name: string): StatusError {
   );
 }
 
+/** As `alreadyExists`, of an object that finalizers or its grace period hold. */
+export function stillBeingDeleted(resource: Named, name: string): StatusError {
+  return StatusError.of(
+    'AlreadyExists',
+    `object is being deleted: ${resourceName(resource)} "${name}" already exists`,
+    detailsOf(resource, name),
+  );
+}
+
 export function conflict(resource: Named, name: string, problem: string): StatusError {
   const message = `Operation cannot be fulfilled on ${resourceName(resource)} "${name}": ${problem}`;
   return StatusError.of('Conflict', message, detailsOf(resource, name));

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { World } from '@castellan/world';
 import { type ApiObject, at, count, list, text } from '../json.js';
 import type { Registry } from '../registry/registry.js';
-import type { User } from '../server/http.js';
+import { credentialIdKey, type User } from '../server/http.js';
 import { storageKey } from '../storage/keys.js';
 import { authenticatedGroup } from './groups.js';
 import { TokenSigner } from './json-web-token.js';
@@ -167,7 +167,7 @@ function userOf(claims: unknown): User {
     name: text(at(claims, 'sub')) ?? '',
     uid,
     groups: [...serviceAccountGroups(namespace), authenticatedGroup],
-    extra: { [`${extraPrefix}credential-id`]: [`JTI=${text(at(claims, 'jti')) ?? ''}`], ...Object.fromEntries(told) },
+    extra: { [credentialIdKey]: [`JTI=${text(at(claims, 'jti')) ?? ''}`], ...Object.fromEntries(told) },
   };
 }
 

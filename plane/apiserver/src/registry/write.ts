@@ -1,6 +1,14 @@
 // Walk 2/10: an applied object is created or updated here: defaulted, validated, then stored (storage/object-storage.ts).
 import { type FieldError, fieldError, invalidError } from '@castellan/machinery';
-import { alreadyExists, badRequest, conflict, internalError, notFound, objectWasModified } from '../errors.js';
+import {
+  alreadyExists,
+  badRequest,
+  conflict,
+  internalError,
+  notFound,
+  objectWasModified,
+  stillBeingDeleted,
+} from '../errors.js';
 import type { ApiObject } from '../json.js';
 import { without } from '../json.js';
 import { withRevision } from '../storage/codec.js';
@@ -49,8 +57,17 @@ export async function createObject(
       if (!tools.context.isDryRun) resource.definition.strategy.afterWritten?.(created.object);
       return presentReady(resource.definition, created.object);
     }
-    if (attempt >= attempts) throw alreadyExists(resource.definition, created.object.metadata.name ?? '');
+    if (attempt >= attempts) throw await nameTaken(resource, namespace, created.object.metadata.name ?? '');
   }
+}
+
+/** The refusal of a name that is taken tells those who deleted its object that it is not gone yet. */
+async function nameTaken({ definition, store }: Resource, namespace: string | undefined, name: string): Promise<Error> {
+  const taken = await store.storage.get(
+    storageKey(store.layout, { ...(namespace === undefined ? {} : { namespace }), name }),
+  );
+  const isBeingDeleted = taken?.metadata.deletionTimestamp !== undefined;
+  return isBeingDeleted ? stillBeingDeleted(definition, name) : alreadyExists(definition, name);
 }
 
 async function createOnce(

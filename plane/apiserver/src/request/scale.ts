@@ -1,6 +1,7 @@
 import { apiVersionOf, fieldError, invalidError, StatusError } from '@castellan/machinery';
 import { methodNotAllowed } from '../errors.js';
 import { type ApiObject, asApiObject, at, count, text, withAt } from '../json.js';
+import { scaleColumns } from '../printers/scale-columns.js';
 import { selectorText } from '../printers/selector-text.js';
 import { withApplied } from '../registry/field-ownership.js';
 import { getObject } from '../registry/read.js';
@@ -10,6 +11,7 @@ import { readApplied } from './apply.js';
 import { readObject } from './body.js';
 import type { ResourceExchange } from './exchange.js';
 import { readPatch } from './patch.js';
+import { assertShape, renderObject } from './render.js';
 import { isForced } from './write-options.js';
 
 interface ScaledKind {
@@ -22,14 +24,14 @@ const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale', isCustom
 
 /** GET, PUT and PATCH of NAME/scale: the number of replicas of any kind that has one. */
 export async function serveScale(exchange: ResourceExchange): Promise<void> {
-  const { info, request, resource, reply, render, tools } = exchange;
+  const { info, request, resource, tools } = exchange;
   const paths = resource.definition.scale;
   if (paths === undefined) throw methodNotAllowed();
   const name = info.name ?? '';
   if (request.method === 'GET') {
     const object = await getObject(resource, info.namespace, name);
     if (resource.definition.isCustom) assertReplicas(object, paths);
-    await reply.object(200, scaleOf(object, paths), render.representation);
+    await showScale(exchange, scaleOf(object, paths));
     return;
   }
   if (request.method === 'PATCH' && tools.context.writer.operation === 'Apply') return applyScale(exchange, paths);
@@ -44,12 +46,12 @@ export async function serveScale(exchange: ResourceExchange): Promise<void> {
     },
     tools,
   );
-  await reply.object(200, scaleOf(object, paths), render.representation);
+  await showScale(exchange, scaleOf(object, paths));
 }
 
 /** A Scale that is applied owns the number of replicas, and nothing else of the object. */
 async function applyScale(exchange: ResourceExchange, paths: ScalePaths): Promise<void> {
-  const { info, request, resource, reply, render, tools } = exchange;
+  const { info, request, resource, tools } = exchange;
   const { definition } = resource;
   const { namespace, name = '' } = info;
   const { applied: scale } = await readApplied(request, scaleKind, name);
@@ -59,7 +61,16 @@ async function applyScale(exchange: ResourceExchange, paths: ScalePaths): Promis
   const change = (current: ApiObject) => withApplied(definition, applied, { ...ownership, current }, tools.context);
   const target = { namespace, name, subresource: 'scale', isReplacement: false };
   const { object } = await updateObject(resource, { ...target, change }, tools);
-  await reply.object(200, scaleOf(object, paths), render.representation);
+  await showScale(exchange, scaleOf(object, paths));
+}
+
+/** In its own columns, which are not those of the kind that is scaled. */
+async function showScale({ resource, reply, render }: ResourceExchange, scale: ApiObject): Promise<void> {
+  const { isCustom } = resource.definition;
+  const columns = isCustom ? scaleColumns.ofCustom : scaleColumns.ofBuiltIn;
+  const definition = { ...resource.definition, plural: 'scales', columns };
+  assertShape(definition, render, false);
+  await reply.object(200, renderObject(definition, scale, render), render.representation);
 }
 
 async function replacement({

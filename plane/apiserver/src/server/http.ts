@@ -28,6 +28,9 @@ export interface User {
   readonly extra?: Readonly<Record<string, readonly string[]>>;
 }
 
+/** In `User.extra`: which of a user's credentials spoke; upstream's name for it. */
+export const credentialIdKey = 'authentication.kubernetes.io/credential-id';
+
 export interface ResponseWriter {
   /** Once, before anything else. */
   head(status: number, headers: Readonly<Record<string, string>>): void;

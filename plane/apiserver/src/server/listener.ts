@@ -11,7 +11,7 @@ import {
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
-import type { ApiRequest, ResponseWriter, User } from './http.js';
+import { type ApiRequest, credentialIdKey, type ResponseWriter, type User } from './http.js';
 import { nodeRequest, nodeWriter, streamRequest, streamWriter } from './node-http.js';
 import { PortInUseError } from './port-in-use-error.js';
 import { upgradeRequest, upgradeWriter } from './upgrade-http.js';
@@ -107,14 +107,16 @@ function bind(server: Http2SecureServer, { host, port }: ListenOptions): Promise
   });
 }
 
-/** The name and groups in a client certificate that our authority signed: CN and every O. */
+/** The name and groups in a client certificate that our authority signed: CN and every O; and which certificate it was. */
 function userOf(socket: unknown): User | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
-  const { subject } = socket.getPeerCertificate();
+  const { subject, fingerprint256 } = socket.getPeerCertificate();
   // Node types CN and O as texts, but gives a list where a name repeats.
   const organizations: unknown = subject?.O;
   const groups = (Array.isArray(organizations) ? organizations : [organizations]).filter(
     (name) => typeof name === 'string',
   );
-  return subject?.CN === undefined ? undefined : { name: String(subject.CN), groups };
+  if (subject?.CN === undefined) return undefined;
+  const credential = `X509SHA256=${fingerprint256.replaceAll(':', '').toLowerCase()}`;
+  return { name: String(subject.CN), groups, extra: { [credentialIdKey]: [credential] } };
 }

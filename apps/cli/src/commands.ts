@@ -54,6 +54,10 @@ export const commands: readonly CommandDefinition[] = [
           'an EncryptionConfiguration (aescbc, aesgcm, secretbox, identity): how objects are sealed in the storage; kept over starts (default: not at all)',
       },
       {
+        flags: '--token-auth-file <FILE>',
+        description: 'bearer tokens that clients may show, a line each: token,user,uid,"group1,group2"',
+      },
+      {
         flags: '--audit-log <FILE>',
         description:
           'append a JSON line for every request: who asked for what, and what came of it (audit.k8s.io/v1, level Metadata)',

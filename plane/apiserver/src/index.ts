@@ -1,3 +1,4 @@
+export { readTokenFile, type StaticTokens, TokenFileError } from './authentication/static-tokens.js';
 export { type Encryption, noEncryption } from './encryption/encryption.js';
 export { EncryptionConfigurationError } from './encryption/encryption-configuration-error.js';
 export { readEncryptionConfiguration } from './encryption/read-configuration.js';

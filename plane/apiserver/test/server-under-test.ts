@@ -12,6 +12,7 @@ import {
   ensureCertificates,
   kubeconfigOf,
   type NodeStreams,
+  type StaticTokens,
 } from '../src/index.js';
 
 /** A server on a free port of the loopback, with a client of its own: what the tests of this package speak to. */
@@ -54,7 +55,13 @@ export interface TestWatchEvent {
 }
 
 export async function startServer(
-  options: { keyspace?: Keyspace; nodeStreams?: NodeStreams; world?: World; encryption?: Encryption } = {},
+  options: {
+    keyspace?: Keyspace;
+    nodeStreams?: NodeStreams;
+    world?: World;
+    encryption?: Encryption;
+    staticTokens?: StaticTokens;
+  } = {},
 ): Promise<ServerUnderTest> {
   const world = options.world ?? realWorld();
   const directory = await mkdtemp(join(tmpdir(), 'apiserver-'));
@@ -65,12 +72,13 @@ export async function startServer(
     world: realWorld(),
   });
   const keyspace = options.keyspace ?? memoryKeyspace(world);
-  const { nodeStreams, encryption } = options;
+  const { nodeStreams, encryption, staticTokens } = options;
   const server = await createApiServer({
     keyspace,
     world,
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
     ...(encryption === undefined ? {} : { encryption }),
+    ...(staticTokens === undefined ? {} : { staticTokens }),
   });
   const tls = {
     key: certificates.serverKey,

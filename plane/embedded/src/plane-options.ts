@@ -9,6 +9,8 @@ export interface PlaneOptions {
   readonly storage?: Storage;
   /** Path of an EncryptionConfiguration; unless told the one that was used before, at first none. */
   readonly encryptionConfiguration?: string;
+  /** Path of a file of bearer tokens, as `readTokenFile` of the API server reads it. */
+  readonly tokenAuthFile?: string;
   /** Path of a file to which the audit log is appended; absent: none is kept. */
   readonly auditLog?: string;
   /** Of the API server on loopback. 0 lets the system choose. */

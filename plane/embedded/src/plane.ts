@@ -11,6 +11,9 @@ import {
   kubeconfigOf,
   type NodeStreams,
   noEncryption,
+  readTokenFile,
+  type StaticTokens,
+  TokenFileError,
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
 import type { Keyspace } from '@castellan/keyspace';
@@ -59,6 +62,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
   try {
     await mkdir(dataDirectory, { recursive: true });
     const encryption = await rememberEncryption(dataDirectory, options.encryptionConfiguration);
+    const staticTokens = await readStaticTokens(options.tokenAuthFile);
     const { keyspace, isShared } = await phase('keyspace', () => openStorage(options));
     started.push(() => keyspace.close());
     started.push(startCompaction(keyspace, options));
@@ -75,9 +79,10 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
     const serviceAccountKey = shared?.serviceAccountKey ?? (await ensureServiceAccountKey(pkiDirectory));
     const streams = new LateNodeStreams();
     const server = await phase('API server', () =>
-      planeApiServer(options, { keyspace, encryption, addresses, serviceAccountKey, nodeStreams: streams }).catch(
-        explainDecryption,
-      ),
+      planeApiServer(options, {
+        ...{ keyspace, encryption, staticTokens, addresses, serviceAccountKey },
+        nodeStreams: streams,
+      }).catch(explainDecryption),
     );
     started.push(() => server.close());
     const tls = {
@@ -161,12 +166,13 @@ async function planeApiServer(
   parts: {
     readonly keyspace: Keyspace;
     readonly encryption: Encryption | undefined;
+    readonly staticTokens: StaticTokens | undefined;
     readonly addresses: AddressPlan;
     readonly serviceAccountKey: string;
     readonly nodeStreams: NodeStreams;
   },
 ): Promise<ApiServer> {
-  const { keyspace, encryption, addresses, serviceAccountKey, nodeStreams } = parts;
+  const { keyspace, encryption, staticTokens, addresses, serviceAccountKey, nodeStreams } = parts;
   return await createApiServer({
     serviceAccountKey,
     keyspace,
@@ -174,8 +180,18 @@ async function planeApiServer(
     serviceCidr: addresses.serviceCidr,
     nodeStreams,
     ...(encryption === undefined ? {} : { encryption }),
+    ...(staticTokens === undefined ? {} : { staticTokens }),
     ...(auditLog === undefined ? {} : { auditLog }),
     log: (line) => log.error(line),
+  });
+}
+
+async function readStaticTokens(path: string | undefined): Promise<StaticTokens | undefined> {
+  if (path === undefined) return undefined;
+  return await readTokenFile(path).catch((error: unknown) => {
+    if (!(error instanceof TokenFileError)) throw error;
+    const next = 'correct it, or start without `--token-auth-file`';
+    throw new Error(`${path} is not a usable token file: ${error.message}; next: ${next}`, { cause: error });
   });
 }
 

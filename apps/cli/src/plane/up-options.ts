@@ -17,6 +17,8 @@ export interface UpOptions {
   readonly storage: Storage | undefined;
   /** An absolute path. Absent: what the data directory was encrypted with before. */
   readonly encryptionConfiguration: string | undefined;
+  /** An absolute path. Absent: no tokens but those of service accounts. */
+  readonly tokenAuthFile: string | undefined;
   /** An absolute path. Absent: no audit log is kept. */
   readonly auditLog: string | undefined;
   /** A pipe to tell the process that started this one how far it is; see detach.ts. */
@@ -32,6 +34,7 @@ export function parseUpOptions(options: Options): UpOptions {
     isDetached: options.detach === true,
     storage: parseStorageOptions(options),
     encryptionConfiguration: pathOf(options.encryptionProviderConfig),
+    tokenAuthFile: pathOf(options.tokenAuthFile),
     auditLog: pathOf(options.auditLog),
     announceTo: typeof options.announceTo === 'string' ? Number(options.announceTo) : undefined,
   };

@@ -4,6 +4,7 @@ import { timestamp } from '../registry/strategy.js';
 import type { Exchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import type { User } from '../server/http.js';
+import { verifyToken } from './authenticate.js';
 import { writtenBy } from './review-metadata.js';
 
 /** SelfSubjectReview: who the server takes the client for (`kubectl auth whoami`). */
@@ -21,7 +22,7 @@ export async function reviewToken(server: Server, { request }: Exchange, review:
   const token = text(at(review, 'spec', 'token')) ?? '';
   if (token === '') throw badRequest('token is required for TokenReview in authentication');
   const asked = list(at(review, 'spec', 'audiences')).flatMap((audience) => text(audience) ?? []);
-  const verdict = await server.tokens.verify(token, asked.length === 0 ? [server.tokens.issuer] : asked);
+  const verdict = await verifyToken(token, asked.length === 0 ? [server.tokens.issuer] : asked, server);
   const status = verdict.isValid
     ? { authenticated: true, user: userInfo(verdict.user), audiences: verdict.audiences }
     : { user: {}, error: verdict.problem };

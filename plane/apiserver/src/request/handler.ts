@@ -44,7 +44,7 @@ export async function handle(server: Server, received: ApiRequest, writer: Respo
     const verb = verbOf(request, info);
     asked = { verb, info };
     audit?.describe({ verb, info });
-    const speaker = await authenticate(request, server.tokens);
+    const speaker = await authenticate(request, server);
     audit?.describe({ verb, info }, speaker);
     const user = await impersonate(server.authorizer, speaker, request, { info, verb });
     audit?.describe({ verb, info }, speaker, user);

@@ -1,6 +1,7 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
 import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
+import type { StaticTokens } from '../authentication/static-tokens.js';
 import type { Authorizer } from '../authorization/authorizer.js';
 import type { BootstrapRoles } from '../authorization/bootstrap.js';
 import type { Registry } from '../registry/registry.js';
@@ -17,6 +18,7 @@ export interface Server {
   readonly registry: Registry;
   readonly leases: EventLeases;
   readonly tokens: ServiceAccountTokens;
+  readonly staticTokens: StaticTokens;
   readonly authorizer: Authorizer;
   readonly bootstrapRoles: BootstrapRoles;
   readonly inFlight: InFlight;

@@ -2,6 +2,7 @@ import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
 import { postReview } from '../admission/webhook-call.js';
 import { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
+import { noStaticTokens, type StaticTokens } from '../authentication/static-tokens.js';
 import { Authorizer } from '../authorization/authorizer.js';
 import { BootstrapRoles } from '../authorization/bootstrap.js';
 import { NodeAccess } from '../authorization/node-access.js';
@@ -42,6 +43,8 @@ export interface ApiServerOptions {
   /** How objects are sealed in the keyspace (`parseEncryptionConfiguration`); absent: not at all. */
   readonly encryption?: Encryption;
   readonly nodeStreams?: NodeStreams;
+  /** Tokens that clients may show beside service accounts' (`readTokenFile`). */
+  readonly staticTokens?: StaticTokens;
   /** Where the audit log is kept: a JSON line per request, with who asked for what but no bodies. Absent: none is. */
   readonly auditLog?: string;
   /** PEM of the private key that signs service accounts' tokens; without it they end with the server. */
@@ -130,6 +133,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     registry,
     leases,
     tokens: new ServiceAccountTokens({ registry, world, issuer: serviceAccountIssuer, key: options.serviceAccountKey }),
+    staticTokens: options.staticTokens ?? noStaticTokens,
     authorizer: new Authorizer({
       nodes: new NodeAccess(registry),
       roles: new RoleBasedAccess(rbac),

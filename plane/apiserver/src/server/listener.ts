@@ -107,9 +107,17 @@ function bind(server: Http2SecureServer, { host, port }: ListenOptions): Promise
   });
 }
 
-/** The name and groups in a client certificate that our authority signed: CN and every O; and which certificate it was. */
+/** Reading a certificate costs as much as serving a small request, so it is read once for each connection. */
+const users = new WeakMap<TLSSocket, User | undefined>();
+
 function userOf(socket: unknown): User | undefined {
   if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+  if (!users.has(socket)) users.set(socket, certificateUserOf(socket));
+  return users.get(socket);
+}
+
+/** The name and groups in a client certificate that our authority signed: CN and every O; and which certificate it was. */
+function certificateUserOf(socket: TLSSocket): User | undefined {
   const { subject, fingerprint256 } = socket.getPeerCertificate();
   // Node types CN and O as texts, but gives a list where a name repeats.
   const organizations: unknown = subject?.O;

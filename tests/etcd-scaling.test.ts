@@ -46,9 +46,10 @@ test("the seed's manifest gives three real etcd members that serve each other's 
   );
 });
 
-test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', async () => {
+test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', async (t) => {
   const client = await plane.client();
   const writer = new CountingWriter(client);
+  t.after(() => writer.stop());
   for (const size of [5, 3]) {
     await client.patch(etcdClusters, clusterKey, { type: 'merge', body: { spec: { size } } });
     await waitForMembers(client, size, { deadlineMs: 120_000 });

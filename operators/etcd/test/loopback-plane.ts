@@ -34,6 +34,7 @@ export class LoopbackPlane {
   readonly admin: EtcdAdmin = this.#translatingAdmin();
   readonly #pods = new Map<string, RunningPod>();
   readonly #ending = new AbortController();
+  readonly #lookers = new Set<() => void>();
   #controller: Controller<EtcdCluster> = etcdController({ admin: this.admin });
   #loops: Promise<void>[] = [];
   #wake: () => void = () => {};
@@ -41,6 +42,7 @@ export class LoopbackPlane {
   constructor() {
     this.cluster.onChange = (type, changed) => {
       if (type.plural === pods.plural) this.#syncPod(changed);
+      for (const look of this.#lookers) look();
       this.#wake();
     };
     this.#loops.push(this.#reconcileLoop(), this.#probeLoop());
@@ -108,11 +110,21 @@ export class LoopbackPlane {
     await process.cutLogBeforeFirstEntry();
   }
 
+  /** Looks at every state that is written from here on, so that one that lasts a moment is not missed. */
   async waitUntil(what: string, deadlineMs: number, condition: (object: EtcdCluster) => boolean): Promise<void> {
-    await waitFor(world, () => condition(this.object), {
-      what: () => `${what}; last reasons: ${JSON.stringify(this.reasons.slice(-5))}; ${this.#logs()}`,
-      deadlineMs,
-    });
+    let hasHeld = condition(this.object);
+    const look = () => {
+      hasHeld ||= condition(this.object);
+    };
+    this.#lookers.add(look);
+    try {
+      await waitFor(world, () => hasHeld, {
+        what: () => `${what}; last reasons: ${JSON.stringify(this.reasons.slice(-5))}; ${this.#logs()}`,
+        deadlineMs,
+      });
+    } finally {
+      this.#lookers.delete(look);
+    }
   }
 
   isAvailable(members: number): (object: EtcdCluster) => boolean {

@@ -50,8 +50,9 @@ test('the seed, emptied and restarted, is replaced by a new member and never for
 
 test('3 → 5 → 3 members lose no acknowledged write, though the operator is replaced on the way', {
   skip: noEtcd,
-}, async () => {
+}, async (t) => {
   const writer = new CountingWriter(() => plane.endpoints);
+  t.after(() => writer.stop());
   plane.apply({ size: 5, version: '3.4.23' });
   await plane.waitUntil('a fourth member', 60_000, ({ status }) => status?.size === 4);
   plane.restartOperator();

@@ -1,6 +1,7 @@
 import type { Client } from '@castellan/client';
 import type { KubernetesObject, ObjectKey, ResourceType } from '@castellan/machinery';
 import type { World } from '@castellan/world';
+import type { Decision } from './decision.js';
 import type { Reader } from './reader.js';
 
 /**
@@ -28,8 +29,8 @@ export interface WatchSource<T extends KubernetesObject = KubernetesObject> {
   map(object: T): readonly ObjectKey[];
 }
 
-/** Nothing more to do until something changes (`undefined`), or look again after a time. */
-export type ReconcileResult = { readonly requeueAfterMs: number } | undefined;
+/** Nothing more to do until something changes (`undefined`), or look again after a time; and what was decided, for people. */
+export type ReconcileResult = { readonly requeueAfterMs?: number; readonly decision?: Decision<never> } | undefined;
 
 export interface ReconcileContext {
   readonly client: Client;

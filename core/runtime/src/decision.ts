@@ -25,6 +25,6 @@ export function blocked(reason: string, remedy: string): Decision<never> {
   return { kind: 'blocked', reason, remedy };
 }
 
-export function settled(reason: string): Decision<never> {
+export function settled(reason = 'all is as it was asked for'): Decision<never> {
   return { kind: 'settled', reason };
 }

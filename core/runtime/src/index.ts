@@ -1,3 +1,5 @@
+export type { ConditionStatus, EnsureOwnedOptions, ObjectContext, StatusOf } from './controller/context.js';
+export { type ControllerDefinition, controller, type ObjectReconcile } from './controller/object-controller.js';
 export {
   type Controller,
   type EventNote,
@@ -24,6 +26,7 @@ export type { Invariant, Model, Planner, WorldMove } from './planner/planner.js'
 export { type QueueObserver, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
 export type { Reader } from './reader.js';
 export { TerminalError } from './terminal-error.js';
+export { BeingDeletedError } from './write/being-deleted-error.js';
 export { type EnsureOptions, ensureObject } from './write/ensure-object.js';
 export { ownerReferenceFor } from './write/owner-reference.js';
 export { updateStatus } from './write/update-status.js';

@@ -11,6 +11,9 @@ import type {
 } from '@castellan/client';
 import {
   apiVersionOf,
+  applyPatch,
+  builtInTypes,
+  isRecord,
   type KubernetesObject,
   keyOf,
   type ObjectKey,
@@ -18,6 +21,7 @@ import {
   type ResourceType,
   resourcePath,
   StatusError,
+  trackUpdate,
 } from '@castellan/machinery';
 
 interface StoredEvent {
@@ -114,11 +118,7 @@ export class FakeCluster implements Client {
     await this.#begin(`POST ${path}`, options);
     if (this.#objects.has(path)) throw StatusError.of('AlreadyExists', `${type.plural} "${path}" already exists`);
     this.#uids += 1;
-    const created = { apiVersion: apiVersionOf(type), kind: type.kind, ...object };
-    return this.#store(path, 'ADDED', {
-      ...created,
-      metadata: { ...object.metadata, uid: `uid-${this.#uids}`, creationTimestamp: '2026-01-01T00:00:00Z' },
-    });
+    return this.#create(path, { apiVersion: apiVersionOf(type), kind: type.kind, ...object });
   }
 
   async update<T extends KubernetesObject>(type: ResourceType<T>, object: T, options: WriteOptions = {}): Promise<T> {
@@ -130,7 +130,7 @@ export class FakeCluster implements Client {
     if (resourceVersion !== undefined && resourceVersion !== present.metadata.resourceVersion) {
       throw StatusError.of('Conflict', `${path}: the object has been modified`);
     }
-    return this.#store(path, 'MODIFIED', { ...object, metadata: { ...present.metadata, ...object.metadata } });
+    return this.#replace(path, present, { ...object, metadata: { ...present.metadata, ...object.metadata } }, options);
   }
 
   async patch<T extends KubernetesObject>(
@@ -141,9 +141,14 @@ export class FakeCluster implements Client {
   ): Promise<T> {
     const path = resourcePath(type, key);
     await this.#begin(`PATCH ${path} ${JSON.stringify(patch.body)}`, options);
-    const present = this.#objects.get(path);
+    const present = this.#objects.get(path) as T | undefined;
+    if (patch.type === 'apply') return this.#apply(path, present, patch.body as T, patch.fieldManager);
     if (present === undefined) throw StatusError.of('NotFound', `${path} not found`);
-    return this.#store(path, 'MODIFIED', merge(present, patch.body) as T);
+    const { resourceVersion } = (patch.body as KubernetesObject).metadata ?? {};
+    if (resourceVersion !== undefined && resourceVersion !== present.metadata.resourceVersion) {
+      throw StatusError.of('Conflict', `${path}: the object has been modified`);
+    }
+    return this.#replace(path, present, merge(present, patch.body) as T, options);
   }
 
   async delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {
@@ -232,6 +237,39 @@ export class FakeCluster implements Client {
     return [...this.#objects.entries()]
       .filter(([path, object]) => isOfType(object) && (namespace === undefined || path.startsWith(`${base}/`)))
       .map(([, object]) => object);
+  }
+
+  #create<T extends KubernetesObject>(path: string, object: T): T {
+    this.#uids += 1;
+    const metadata = { ...object.metadata, uid: `uid-${this.#uids}`, creationTimestamp: '2026-01-01T00:00:00Z' };
+    return this.#store(path, 'ADDED', { ...object, metadata });
+  }
+
+  #apply<T extends KubernetesObject>(path: string, present: T | undefined, applied: T, manager: string): T {
+    const now = '2026-01-01T00:00:00Z';
+    const live = isRecord(present) ? present : undefined;
+    const options = { manager, now, types: builtInTypes, force: true };
+    const after = applyPatch(live, JSON.parse(JSON.stringify(applied)), options) as unknown as T;
+    if (present === undefined) return this.#create(path, after);
+    return after === present ? present : this.#store(path, 'MODIFIED', after);
+  }
+
+  /** Whoever changes a field takes it from those who applied it. A change of nothing is none. */
+  #replace<T extends KubernetesObject>(path: string, before: KubernetesObject, after: T, options: WriteOptions): T {
+    const { metadata } = after;
+    const { resourceVersion } = before.metadata;
+    const same = { ...after, metadata: { ...metadata, resourceVersion } };
+    if (JSON.stringify(same) === JSON.stringify(before)) return before as T;
+    if (metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).length === 0) {
+      return this.#store(path, 'DELETED', after);
+    }
+    const manager = options.fieldManager ?? 'test';
+    const now = '2026-01-01T00:00:00Z';
+    const tracked =
+      metadata.managedFields !== undefined && isRecord(before) && isRecord(after)
+        ? trackUpdate(before, after, { manager, now, types: builtInTypes })
+        : after;
+    return this.#store(path, 'MODIFIED', tracked as T);
   }
 
   #store<T extends KubernetesObject>(path: string, type: StoredEvent['type'], object: T): T {

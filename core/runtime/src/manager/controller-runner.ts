@@ -140,9 +140,10 @@ export class ControllerRunner {
 
   #succeeded(key: string, result: ReconcileResult): void {
     this.#queue.forget(key);
-    if (result === undefined) return;
-    this.#history.trigger(key, `${result.requeueAfterMs} ms after the last time`);
-    this.#queue.addAfter(key, result.requeueAfterMs);
+    const afterMs = result?.requeueAfterMs;
+    if (afterMs === undefined) return;
+    this.#history.trigger(key, `${afterMs} ms after the last time`);
+    this.#queue.addAfter(key, afterMs);
   }
 
   #failed(key: string, error: unknown, log: Log): 'failed' | 'terminal' {

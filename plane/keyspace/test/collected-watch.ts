@@ -10,7 +10,7 @@ export interface CollectedWatch {
   /** One element per call of `onEnd`. */
   readonly ends: (Error | undefined)[];
   events(): readonly KeyEvent[];
-  /** Waits until so many events came; fails after 5 s. */
+  /** Waits until so many events came; fails after 30 s. */
   untilEvents(count: number): Promise<readonly KeyEvent[]>;
 }
 
@@ -27,7 +27,7 @@ export async function collectWatch(keyspace: Keyspace, range: KeyRange, after: R
   const untilEvents = async (count: number) => {
     await waitFor(realWorld(), () => events().length >= count, {
       what: () => `${count} events of which ${events().length} came`,
-      deadlineMs: 5000,
+      deadlineMs: 30_000,
       everyMs: 2,
     });
     return events();

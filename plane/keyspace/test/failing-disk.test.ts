@@ -95,7 +95,7 @@ test('K13: a disk that fills up while the log is rewritten loses nothing, and th
     await keyspace.compact(revision);
   };
   const until = (what: string, condition: () => Promise<boolean>) =>
-    waitFor(realWorld(), condition, { what, deadlineMs: 5000, everyMs: 2 });
+    waitFor(realWorld(), condition, { what, deadlineMs: 30_000, everyMs: 2 });
 
   disk.failure = { code: 'ENOSPC', path: /\.tmp$/ };
   await overwriteAndCompact();
@@ -127,7 +127,7 @@ test('K13: on a real disk that is full, all acknowledged writes are there once s
     const { stdout } = await promisify(execFile)(
       'unshare',
       ['-rm', 'sh', '-ec', script, 'sh', directory, process.execPath, program],
-      { timeout: 30_000 },
+      { timeout: 120_000 },
     );
     assert.match(stdout, /^all \d+ acknowledged writes are there\n$/);
   } finally {

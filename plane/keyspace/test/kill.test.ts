@@ -46,7 +46,7 @@ async function writeAndKill(directory: string, first: number, count: number): Pr
   const program = fileURLToPath(new URL('./kill-writer.js', import.meta.url));
   const child = spawn(process.execPath, [program, directory, String(first)], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    timeout: 30_000,
+    timeout: 120_000,
   });
   const exited = once(child, 'exit');
   const acknowledged: number[] = [];

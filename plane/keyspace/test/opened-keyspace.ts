@@ -12,6 +12,8 @@ export interface OpenedKeyspace {
   readonly keyspace: Keyspace;
   /** Lets time pass, in the world of the keyspace. */
   readonly pass: (ms: number) => Promise<void>;
+  /** Monotonic, in that world. */
+  readonly nowMs: () => number;
   /** Closes it and opens it on the same data, where that has a meaning. */
   readonly reopen?: () => Promise<Keyspace>;
   readonly dispose: () => Promise<void>;
@@ -19,7 +21,12 @@ export interface OpenedKeyspace {
 
 export const openMemory: OpenKeyspace = async () => {
   const world = simulatedWorld(1);
-  return { keyspace: memoryKeyspace(world), pass: (ms) => world.advance(ms), dispose: async () => undefined };
+  return {
+    keyspace: memoryKeyspace(world),
+    pass: (ms) => world.advance(ms),
+    nowMs: () => world.clock.monotonicNow(),
+    dispose: async () => undefined,
+  };
 };
 
 /** In a directory of its own, with limits so small that segments end and the log is rewritten all the time. */
@@ -31,6 +38,7 @@ export const openEmbedded: OpenKeyspace = async () => {
   return {
     keyspace,
     pass: (ms) => world.advance(ms),
+    nowMs: () => world.clock.monotonicNow(),
     reopen: async () => {
       await keyspace.close();
       keyspace = await open();
@@ -52,6 +60,7 @@ export const openEtcd =
       return {
         keyspace,
         pass: (ms) => world.clock.sleep(ms),
+        nowMs: () => world.clock.monotonicNow(),
         reopen: async () => {
           await keyspace.close();
           keyspace = await open();

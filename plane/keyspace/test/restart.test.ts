@@ -54,7 +54,7 @@ test(
     await before.compact(await before.revision());
     await waitFor(realWorld(), async () => (await readdir(directory)).includes('000002.snapshot'), {
       what: 'the log to be rewritten',
-      deadlineMs: 5000,
+      deadlineMs: 30_000,
       everyMs: 2,
     });
     await before.close();

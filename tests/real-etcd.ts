@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -38,8 +39,13 @@ export class RealEtcd {
   static async start(tls?: EtcdTls): Promise<RealEtcd> {
     const directory = await mkdtemp(join(tmpdir(), 'castellan-storage-'));
     const etcd = new RealEtcd(directory, await freePort(), await freePort(), tls);
-    await etcd.start();
-    return etcd;
+    try {
+      await etcd.start();
+      return etcd;
+    } catch (error) {
+      await etcd.remove();
+      throw error;
+    }
   }
 
   async start(): Promise<void> {
@@ -76,7 +82,7 @@ export class RealEtcd {
       async () => child.exitCode !== null || (await this.etcdctl(['endpoint', 'health'])).code === 0,
       {
         what: `etcd to serve ${this.endpoint}`,
-        deadlineMs: 20_000,
+        deadlineMs: 60_000,
       },
     );
     if (child.exitCode !== null) throw new Error(`etcd ended with status ${child.exitCode} at its start`);
@@ -104,11 +110,21 @@ export class RealEtcd {
   }
 }
 
-/** One that nobody listens on now. */
+/**
+ * One that nobody listens on now, below those that the system hands out by itself (ip(7), `ip_local_port_range`): one of
+ * those may be another's before etcd listens on it.
+ */
 async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
+  for (;;) {
+    const port = randomInt(20_000, 32_768);
+    if (await canListen(port)) return port;
+  }
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }

@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { createConnection, createServer } from 'node:net';
@@ -40,8 +41,13 @@ export async function startEtcdCluster(size: number): Promise<readonly EtcdProce
       return new EtcdProcess(directory, { clientPort, index, peers });
     }),
   );
-  await Promise.all(members.map((member) => member.start()));
-  return members;
+  try {
+    await Promise.all(members.map((member) => member.start()));
+    return members;
+  } catch (error) {
+    await Promise.all(members.map((member) => member.remove()));
+    throw error;
+  }
 }
 
 interface EtcdOptions {
@@ -92,8 +98,13 @@ export class EtcdProcess {
     const [clientPort, peerPort] = await freePorts(2);
     const peers = [`one=http://127.0.0.1:${peerPort}`];
     const etcd = new EtcdProcess(directory, { clientPort, index: 0, peers, ...options });
-    await etcd.start();
-    return etcd;
+    try {
+      await etcd.start();
+      return etcd;
+    } catch (error) {
+      await etcd.remove();
+      throw error;
+    }
   }
 
   async start(): Promise<void> {
@@ -105,7 +116,7 @@ export class EtcdProcess {
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (this.#output += String(text)));
     await waitFor(realWorld(), () => child.exitCode !== null || canConnect(this.endpoint), {
       what: () => `etcd to listen on ${this.endpoint}: ${this.#output}`,
-      deadlineMs: 15_000,
+      deadlineMs: 60_000,
       everyMs: 5,
     });
     if (child.exitCode !== null) throw new Error(`etcd ended at once: ${this.#output}`);
@@ -126,7 +137,7 @@ export class EtcdProcess {
     child?.kill('SIGSTOP');
     await waitFor(realWorld(), async () => (await stateOf(child?.pid)) === 'T', {
       what: 'etcd to be stopped by its signal',
-      deadlineMs: 5_000,
+      deadlineMs: 30_000,
       everyMs: 2,
     });
   }
@@ -159,17 +170,25 @@ function tlsArguments(tls: EtcdOptions['tls']): readonly string[] {
   ];
 }
 
-/** Ports that nobody listens on now. */
+/**
+ * Ports that nobody listens on now, below those that the system hands out by itself (ip(7), `ip_local_port_range`): one of
+ * those may be another's before etcd listens on it.
+ */
 async function freePorts(count: number): Promise<readonly number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  const ports: number[] = [];
-  for (const server of servers) {
-    await new Promise((resolve) => (server.listening ? resolve(undefined) : server.once('listening', resolve)));
-    const address = server.address();
-    ports.push(typeof address === 'object' && address !== null ? address.port : 0);
+  const ports = new Set<number>();
+  while (ports.size < count) {
+    const port = randomInt(20_000, 32_768);
+    if (await canListen(port)) ports.add(port);
   }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  return [...ports];
+}
+
+function canListen(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
 }
 
 /** One letter; see proc(5). */

@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { after, before, type TestContext, test } from 'node:test';
 import { pods } from '@castellan/machinery';
 import { waitFor } from '@castellan/world';
 import { kubectlPrograms } from './kubectl-programs.js';
@@ -53,7 +53,7 @@ before(async () => {
     const pod = await client.find(pods, { namespace: 'default', name: 'talker' });
     return pod?.status?.containerStatuses?.[0]?.ready === true;
   };
-  await waitFor(world, isReady, { what: 'the pod to be ready', deadlineMs: 20_000 });
+  await waitFor(world, isReady, { what: 'the pod to be ready', deadlineMs: 60_000 });
 });
 after(async () => {
   if (skip === false) await plane.remove();
@@ -67,7 +67,7 @@ function kubectl(version: string, args: readonly string[], input?: string): Prom
 function inTerminal(version: string, args: readonly string[]): Promise<Finished> {
   const words = [found.get(version) ?? '', '--kubeconfig', plane.kubeconfig, ...args].map((word) => `'${word}'`);
   const line = `stty cols 97 rows 31; ${words.join(' ')}`;
-  return run('script', ['--quiet', '--return', '--command', line, '/dev/null'], { deadlineMs: 20_000 });
+  return run('script', ['--quiet', '--return', '--command', line, '/dev/null'], { deadlineMs: 60_000 });
 }
 
 test('kubectl exec runs a command as the container would, with both outputs and its exit code', { skip }, async () => {
@@ -110,9 +110,9 @@ test('kubectl cp takes 5 MB into a container and back', { skip }, async () => {
   }
 });
 
-test("kubectl attach -i speaks with the container's own program, and what it says is logged", { skip }, async () => {
+test("kubectl attach -i speaks with the container's own program, and what it says is logged", { skip }, async (t) => {
   for (const version of versions) {
-    const client = start(version, ['attach', '-i', 'talker']);
+    const client = start(t, version, ['attach', '-i', 'talker']);
     client.stdin?.write(`hello ${version}\n`);
     await saying(client, `heard hello ${version}\n`);
     client.kill();
@@ -122,12 +122,12 @@ test("kubectl attach -i speaks with the container's own program, and what it say
 
 test("kubectl port-forward reaches a program on the pod's loopback, many times at once", {
   skip: skipPorts,
-}, async () => {
+}, async (t) => {
   for (const version of versions) {
-    const client = start(version, ['port-forward', 'talker', ':8080']);
+    const client = start(t, version, ['port-forward', 'talker', ':8080']);
     const [, port] = await saying(client, /Forwarding from 127\.0\.0\.1:(\d+) -> 8080/);
     const bodies = Array.from({ length: 8 }, async () => {
-      const reply = await fetch(`http://127.0.0.1:${port}/zeros`);
+      const reply = await fetch(`http://127.0.0.1:${port}/zeros`, { signal: AbortSignal.timeout(30_000) });
       return (await reply.arrayBuffer()).byteLength;
     });
     assert.deepEqual(await Promise.all(bodies), Array(8).fill(5_000_000), version);
@@ -144,8 +144,11 @@ test("what cannot be run or reached is said in kubectl's usual words", { skip },
   }
 });
 
-function start(version: string, args: readonly string[]): ChildProcess {
-  return spawn(found.get(version) ?? '', ['--kubeconfig', plane.kubeconfig, ...args], { stdio: 'pipe' });
+/** Runs until it is killed, at the latest when the test ends. */
+function start(context: TestContext, version: string, args: readonly string[]): ChildProcess {
+  const child = spawn(found.get(version) ?? '', ['--kubeconfig', plane.kubeconfig, ...args], { stdio: 'pipe' });
+  context.after(() => child.kill('SIGKILL'));
+  return child;
 }
 
 /** Waits until a program has written this. */
@@ -158,5 +161,5 @@ async function saying(child: ChildProcess, wanted: string | RegExp): Promise<Reg
   }
   const find = () =>
     typeof wanted === 'string' ? output.includes(wanted) && [wanted] : (wanted.exec(output) ?? undefined);
-  return await waitFor(world, find, { what: () => `${wanted} in ${JSON.stringify(output)}`, deadlineMs: 15_000 });
+  return await waitFor(world, find, { what: () => `${wanted} in ${JSON.stringify(output)}`, deadlineMs: 30_000 });
 }

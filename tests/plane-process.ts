@@ -121,13 +121,13 @@ export class PlaneProcess {
     }
     await waitFor(world, () => child.exitCode !== null || existsSync(this.kubeconfig), {
       what: `${this.kubeconfig} to be written`,
-      deadlineMs: 20_000,
+      deadlineMs: 60_000,
       everyMs: 10,
     });
     assert.equal(child.exitCode, null, `castellan up ended at once:\n${this.#output}`);
     await waitFor(world, async () => (await this.read('/readyz').catch(() => undefined))?.status === 200, {
       what: '/readyz to be 200',
-      deadlineMs: 20_000,
+      deadlineMs: 60_000,
       everyMs: 20,
     });
   }
@@ -147,14 +147,21 @@ export class PlaneProcess {
     return await this.#end('SIGINT');
   }
 
-  /** `castellan down`, then asserts that nothing is left on the machine, then removes the data directory. */
+  /**
+   * `castellan down`, then asserts that nothing is left on the machine, then removes the data directory. A process that does
+   * not end when it is asked to is killed: it would keep the test's process from ending.
+   */
   async remove(): Promise<void> {
-    await this.#client?.close();
-    if (this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
-      await this.interrupt();
-    const asUser = this.#user === undefined ? {} : { user: this.#user };
-    const down = await castellan(['down', '--data-dir', this.directory], asUser);
-    assert.equal(down.code, 0, `castellan down failed:\n${down.stdout}${down.stderr}`);
+    try {
+      await this.#client?.close();
+      if (this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null)
+        await this.interrupt();
+    } finally {
+      this.#child?.kill('SIGKILL');
+      const asUser = this.#user === undefined ? {} : { user: this.#user };
+      const down = await castellan(['down', '--data-dir', this.directory], asUser);
+      assert.equal(down.code, 0, `castellan down failed:\n${down.stdout}${down.stderr}`);
+    }
     this.assertNothingLeft();
     await rm(this.directory, { recursive: true, force: true });
   }
@@ -201,7 +208,7 @@ export class PlaneProcess {
     this.#client = undefined;
     await waitFor(world, () => child.exitCode !== null || child.signalCode !== null, {
       what: `castellan up (pid ${child.pid}) to end`,
-      deadlineMs: 40_000,
+      deadlineMs: 60_000,
       everyMs: 10,
     });
     return child.exitCode;

@@ -1,5 +1,5 @@
 import { createServer as createWebServer } from 'node:http';
-import { connect, createServer, type Server } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { type Duplex, PassThrough } from 'node:stream';
 import { StatusError } from '@castellan/machinery';
 import type { NodeStreams } from '../src/index.js';
@@ -25,6 +25,7 @@ export async function fakeNode(): Promise<FakeNode> {
   const killed = new Promise<void>((resolve) => {
     kill = resolve;
   });
+  const open = new Set<Socket>();
   const doubler: Server = createServer({ allowHalfOpen: true }, (socket) => {
     socket.on('data', (chunk) => socket.write(Buffer.concat([chunk, chunk])));
     socket.on('end', () => socket.end('bye'));
@@ -39,6 +40,12 @@ export async function fakeNode(): Promise<FakeNode> {
     else response.writeHead(method === 'DELETE' ? 418 : 200, { 'content-type': 'text/plain', 'x-own': 'yes' });
     response.end(JSON.stringify({ method, url, body, headers }));
   });
+  for (const server of [doubler, web]) {
+    server.on('connection', (socket: Socket) => {
+      open.add(socket);
+      socket.once('close', () => open.delete(socket));
+    });
+  }
   const [port, webPort] = await Promise.all([listening(doubler), listening(web)]);
   const start = (request: ExecRequest, signal: AbortSignal) => {
     asked.push(request);
@@ -87,6 +94,7 @@ export async function fakeNode(): Promise<FakeNode> {
       return connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     },
     close: async () => {
+      for (const socket of open) socket.destroy();
       await Promise.all([doubler, web].map((server) => new Promise((resolve) => server.close(resolve))));
     },
   };

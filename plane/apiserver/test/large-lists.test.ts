@@ -41,6 +41,15 @@ test('over HTTP/1.1 a large list is sent in pieces, and packed for clients that 
   assert.deepEqual(namesIn(plain.body.toString()), names);
 });
 
+test('lists that many clients read slowly at once, over HTTP/1.1 and HTTP/2, are whole', async () => {
+  const { text } = await server.send('GET', collection);
+  assert.deepEqual(namesIn(text), names);
+  const slow = Array.from({ length: 8 }, () => overHttp1({}, { isSlow: true }));
+  const fast = Array.from({ length: 8 }, () => server.send('GET', collection));
+  for (const { body } of await Promise.all(slow)) assert.equal(body.toString(), text);
+  for (const reply of await Promise.all(fast)) assert.equal(reply.text, text);
+});
+
 test('a client that goes away in the middle of a large list harms nobody', async () => {
   await new Promise<void>((resolve) => {
     const call = get({}, (reply) => {
@@ -65,11 +74,17 @@ function get(headers: Readonly<Record<string, string>>, onReply: Parameters<type
   return call.end();
 }
 
-function overHttp1(headers: Readonly<Record<string, string>>) {
+/** A slow client takes a part, and looks up again when others had their turn. */
+function overHttp1(headers: Readonly<Record<string, string>>, { isSlow } = { isSlow: false }) {
   return new Promise<{ readonly headers: NodeJS.Dict<string | string[]>; readonly body: Buffer }>((resolve) => {
     get(headers, (reply) => {
       const chunks: Buffer[] = [];
-      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
+      reply.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        if (!isSlow) return;
+        reply.pause();
+        setImmediate(() => reply.resume());
+      });
       reply.on('end', () => resolve({ headers: reply.headers, body: Buffer.concat(chunks) }));
     });
   });

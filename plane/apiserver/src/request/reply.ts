@@ -2,6 +2,8 @@ import { type Duplex, Readable } from 'node:stream';
 import { exactJson, type Status, StatusError } from '@castellan/machinery';
 import type { ResponseWriter } from '../server/http.js';
 import { plainJson, type Representation } from './negotiation.js';
+import { PackedBody } from './packed-body.js';
+import { copiesOf, givePieceBack, sendPieces, takePiece } from './pieces.js';
 import { sendChunks } from './send-chunks.js';
 import { storageFailure } from './storage-failure.js';
 
@@ -49,20 +51,20 @@ export class Reply {
     this.text(status, packed, 'application/json', { 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
   }
 
-  /** A JSON body of 200 that is made while it is sent. One of a single chunk is sent as a whole. */
-  async chunks(chunks: Generator<Uint8Array, void>): Promise<void> {
-    const first = chunks.next().value ?? new Uint8Array();
-    const second = chunks.next().value;
-    if (second === undefined) return this.text(200, first, 'application/json');
-    const body = (function* () {
-      yield first;
-      yield second;
-      yield* chunks;
-    })();
-    if (!this.takesGzip) return await sendChunks(this.stream('application/json'), body);
+  /** A JSON body of 200 that is made while it is sent. One of a single piece is sent as a whole. */
+  async parts(parts: Iterable<Uint8Array>): Promise<void> {
+    const body = new PackedBody(parts);
+    const piece = takePiece();
+    const begin = body.read(piece);
+    if (body.isAtEnd) {
+      const whole = Buffer.from(piece.subarray(0, begin));
+      givePieceBack(piece);
+      return this.text(200, whole, 'application/json');
+    }
+    if (!this.takesGzip) return await sendPieces(this.stream('application/json'), body, { piece, begin });
     const { createGzip } = await import('node:zlib');
     const packer = createGzip({ level: gzipLevel });
-    Readable.from(body).pipe(packer);
+    Readable.from(copiesOf(body, { piece, begin })).pipe(packer);
     this.head(200, { 'content-type': 'application/json', 'content-encoding': 'gzip', vary: 'Accept-Encoding' });
     await sendChunks(this.writer, packer);
   }

@@ -16,7 +16,7 @@ import { readObject } from './body.js';
 import { readDeleteOptions } from './delete-options.js';
 import type { Exchange, ResourceExchange, ResourceInfo } from './exchange.js';
 import { checkFields } from './field-validation.js';
-import { listChunks } from './list-body.js';
+import { listParts } from './list-body.js';
 import { assertListOptions } from './list-options.js';
 import { negotiate, type Representation } from './negotiation.js';
 import { readPatch } from './patch.js';
@@ -140,7 +140,7 @@ async function serveList(server: Server, exchange: ResourceExchange): Promise<vo
     selection,
   });
   const { shape, format } = render.representation;
-  if (shape === 'object' && format === 'json') await reply.chunks(listChunks(resource.definition, list));
+  if (shape === 'object' && format === 'json') await reply.parts(listParts(resource.definition, list));
   else await reply.object(200, renderList(resource.definition, list, render), render.representation);
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { refusalOf } from './refusal-of.js';
 import { type ServerUnderTest, startServer } from './server-under-test.js';
 
 let server: ServerUnderTest;
@@ -12,14 +13,7 @@ after(() => server.stop());
 
 const group = '/apis/admissionregistration.k8s.io/v1';
 
-/** What the refusal of an object says, each of its causes as `FIELD: MESSAGE`. */
-async function causes(plural: string, object: object): Promise<readonly string[]> {
-  const reply = await server.send('POST', `${group}/${plural}?dryRun=All`, object);
-  assert.equal(reply.status, 422, reply.text);
-  return reply.json.details.causes.map(
-    ({ field, message }: { field: string; message: string }) => `${field}: ${message}`,
-  );
-}
+const causes = (plural: string, object: object) => refusalOf(server, `${group}/${plural}`, object);
 
 test('a webhook configuration is refused with all that is wrong with its rules, its address and its versions', async () => {
   const webhook = {

@@ -69,18 +69,24 @@ test('a driver is taken for one that attaches, and its columns say so', async ()
     { spec: { attachRequired: false } },
     merge,
   );
-  assert.match(changed.json.message, /spec\.attachRequired: Invalid value: false: field is immutable/);
+  assert.match(changed.json.message, /spec\.attachedRequired: Invalid value: false: field is immutable/);
 });
 
 test('an attachment says what is to be attached where, once', async () => {
   const path = `${storage}/volumeattachments`;
   const bare = await api.send('POST', path, { metadata: { name: 'a' }, spec: { source: {} } });
-  assert.match(bare.json.message, /spec\.attacher: Required value, spec\.nodeName: Required value, spec\.source/);
+  assert.match(
+    bare.json.message,
+    /spec\.attacher: Required value, spec\.source: Required value: .*, spec\.nodeName: Invalid value: ""/,
+  );
   const spec = { attacher: 'x.example', nodeName: 'n', source: { persistentVolumeName: 'v' } };
   const made = await api.send('POST', path, { metadata: { name: 'a' }, spec });
   assert.deepEqual(made.json.status, { attached: false }, made.text);
   const moved = await api.send('PATCH', `${path}/a`, { spec: { nodeName: 'm' } }, merge);
-  assert.match(moved.json.message, /spec: Invalid value: .*: field is immutable$/);
+  assert.match(
+    moved.json.message,
+    /spec: Invalid value: {"Attacher":"x\.example","Source":{"PersistentVolumeName":"v","InlineVolumeSpec":null},"NodeName":"m"}: field is immutable$/,
+  );
 });
 
 test('a request for a certificate names who asks, and is approved in a place of its own', async () => {

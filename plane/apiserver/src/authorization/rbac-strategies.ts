@@ -1,25 +1,18 @@
 import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, at, list, records, text, withAt } from '../json.js';
+import { pathSegmentProblems } from '../pods/scalar-rules.js';
 import type { Strategy } from '../registry/strategy.js';
 import { parseRules } from './policy-rule.js';
 import { rbacGroup } from './role-based.js';
 
 const subjectKinds: readonly string[] = ['ServiceAccount', 'User', 'Group'];
 
-/** Names of roles and bindings: whatever can stand in a path. */
-function nameProblems(name: string): readonly string[] {
-  if (name === '.' || name === '..') return [`may not be '${name}'`];
-  return ['/', '%']
-    .filter((character) => name.includes(character))
-    .map((character) => `may not contain '${character}'`);
-}
-
 export const roleStrategy: Strategy = {
   withDefaults: withRules,
   prepareForCreate: withoutEmptyRules,
   prepareForUpdate: withoutEmptyRules,
   validate: (role) => ruleErrors(role, true),
-  nameProblems,
+  nameProblems: pathSegmentProblems,
 };
 
 export const clusterRoleStrategy: Strategy = {
@@ -27,7 +20,7 @@ export const clusterRoleStrategy: Strategy = {
   prepareForCreate: withoutEmptyRules,
   prepareForUpdate: withoutEmptyRules,
   validate: (role) => ruleErrors(role, false),
-  nameProblems,
+  nameProblems: pathSegmentProblems,
 };
 
 /** A role has rules, be they null. */
@@ -82,7 +75,7 @@ function bindingStrategy(roleKinds: readonly string[]): Strategy {
       const isSame = deepEqual(binding.roleRef, current.roleRef);
       return isSame ? [] : [fieldError.invalid('roleRef', binding.roleRef, 'cannot change roleRef')];
     },
-    nameProblems,
+    nameProblems: pathSegmentProblems,
   };
 }
 
@@ -106,7 +99,8 @@ function bindingErrors(binding: ApiObject, roleKinds: readonly string[]): readon
   if (!roleKinds.includes(kind)) errors.push(fieldError.notSupported('roleRef.kind', kind, roleKinds));
   const roleName = text(at(binding, 'roleRef', 'name')) ?? '';
   if (roleName === '') errors.push(fieldError.required('roleRef.name', ''));
-  for (const problem of nameProblems(roleName)) errors.push(fieldError.invalid('roleRef.name', roleName, problem));
+  for (const problem of pathSegmentProblems(roleName))
+    errors.push(fieldError.invalid('roleRef.name', roleName, problem));
   for (const [index, subject] of records(binding.subjects).entries()) {
     const path = `subjects[${index}]`;
     const subjectKind = text(subject.kind) ?? '';

@@ -2,7 +2,7 @@ const container =
   "Name' Image' Command Args WorkingDir' Ports:ContainerPort EnvFrom:EnvFromSource Env:EnvVar Resources=:ResourceRequirements ResizePolicy:ContainerResizePolicy RestartPolicy RestartPolicyRules:ContainerRestartRule VolumeMounts:VolumeMount VolumeDevices:VolumeDevice LivenessProbe:Probe ReadinessProbe:Probe StartupProbe:Probe Lifecycle:Lifecycle TerminationMessagePath' TerminationMessagePolicy' ImagePullPolicy' SecurityContext:SecurityContext Stdin~ StdinOnce~ TTY~";
 
 /**
- * The structures of pods and claims in kube-apiserver's program: the fields in order. After the name: what an unset field shows
+ * The structures of pods, claims and volumes in kube-apiserver's program: the fields in order. After the name: what an unset field shows
  * (`'` an empty text, `#` zero, `~` false, `@0` the quantity zero, `=` an empty structure; else null), `:` the
  * structure that the field or its items hold, `/` the name in JSON where it does not follow from the name in Go.
  */
@@ -77,6 +77,15 @@ export const goTypes: Readonly<Record<string, string>> = {
   VolumeResourceRequirements: 'Limits Requests',
   TypedObjectReference: "APIGroup Kind' Name'",
   ForeignObjectReference: "APIGroup Kind' Name' Namespace",
+  PersistentVolumeSource:
+    'GCEPersistentDisk AWSElasticBlockStore HostPath:HostPath Glusterfs NFS:NFS RBD Quobyte ISCSI FlexVolume Cinder CephFS/cephfs FC Flocker AzureFile VsphereVolume AzureDisk PhotonPersistentDisk PortworxVolume ScaleIO Local:LocalVolume StorageOS/storageos CSI:CSIPersistentVolume',
+  LocalVolume: "Path' FSType",
+  CSIPersistentVolume:
+    "Driver' VolumeHandle' ReadOnly~ FSType' VolumeAttributes ControllerPublishSecretRef:SecretReference NodeStageSecretRef:SecretReference NodePublishSecretRef:SecretReference ControllerExpandSecretRef:SecretReference NodeExpandSecretRef:SecretReference",
+  SecretReference: "Name' Namespace'",
+  VolumeAttachmentSpec: "Attacher' Source=:VolumeAttachmentSource NodeName'",
+  VolumeAttachmentSource: 'PersistentVolumeName InlineVolumeSpec',
+  VolumeNodeAffinity: 'Required:NodeSelector',
   HostPath: "Path' Type",
   EmptyDir: "Medium' SizeLimit",
   GitRepo: "Repository' Revision' Directory'",

@@ -1,4 +1,11 @@
-import { dns1123LabelErrors, type FieldError, fieldError, isIpAddress } from '@castellan/machinery';
+import {
+  dns1123LabelErrors,
+  dns1123SubdomainErrors,
+  type FieldError,
+  fieldError,
+  isIpAddress,
+  qualifiedNameErrors,
+} from '@castellan/machinery';
 import { text } from '../json.js';
 
 const maxPort = 65_535;
@@ -22,9 +29,51 @@ export function oneOfOrUnset(value: unknown, words: readonly string[], path: str
   return value === undefined || words.includes(text(value) ?? '') ? [] : [fieldError.notSupported(path, value, words)];
 }
 
+/** The name of a namespace, and of what becomes one label of a DNS name. */
 export function labelNameErrors(value: unknown, path: string): readonly FieldError[] {
+  return formErrors(dns1123LabelErrors, value, path);
+}
+
+/** The name of most objects. */
+export function subdomainErrors(value: unknown, path: string): readonly FieldError[] {
+  return formErrors(dns1123SubdomainErrors, value, path);
+}
+
+const longestDriverName = 63;
+
+/** The name of a CSI driver, which may have capitals. */
+export function csiDriverNameErrors(value: unknown, path: string): readonly FieldError[] {
   const name = text(value) ?? '';
-  return dns1123LabelErrors(name).map((problem) => fieldError.invalid(path, name, problem));
+  return [
+    ...requiredText(name, path),
+    ...(name.length > longestDriverName ? [fieldError.tooLong(path, longestDriverName)] : []),
+    ...dns1123SubdomainErrors(name.toLowerCase()).map((problem) => fieldError.invalid(path, name, problem)),
+  ];
+}
+
+/** A name that may have a domain before it: `example.com/name`. */
+export function qualifiedErrors(value: unknown, path: string): readonly FieldError[] {
+  return formErrors(qualifiedNameErrors, value, path);
+}
+
+/** A name that is one segment of a path. */
+export function pathSegmentErrors(value: unknown, path: string): readonly FieldError[] {
+  return formErrors(pathSegmentProblems, value, path);
+}
+
+/** What is wrong with one segment of a path. */
+export function pathSegmentProblems(name: string): readonly string[] {
+  if (name === '.' || name === '..') return [`may not be '${name}'`];
+  return ['/', '%'].filter((illegal) => name.includes(illegal)).map((illegal) => `may not contain '${illegal}'`);
+}
+
+function formErrors(
+  problemsOf: (name: string) => readonly string[],
+  value: unknown,
+  path: string,
+): readonly FieldError[] {
+  const name = text(value) ?? '';
+  return problemsOf(name).map((problem) => fieldError.invalid(path, name, problem));
 }
 
 export function badIpAddress(value: unknown, path: string): readonly FieldError[] {

@@ -67,14 +67,17 @@ export function affinityErrors(affinity: unknown, path: string): readonly FieldE
   ];
 }
 
+/** The rules of what must hold of a node. */
+export function nodeSelectorErrors({ nodeSelectorTerms }: JsonRecord, path: string): readonly FieldError[] {
+  const terms = records(nodeSelectorTerms);
+  const place = `${path}.nodeSelectorTerms`;
+  if (terms.length === 0) return [fieldError.required(place, 'must have at least one node selector term')];
+  return terms.flatMap((term, index) => termErrors(term, `${place}[${index}]`, true));
+}
+
 function nodeAffinityErrors(affinity: JsonRecord, path: string): readonly FieldError[] {
-  const terms = records(at(affinity, required, 'nodeSelectorTerms'));
-  const place = `${path}.${required}.nodeSelectorTerms`;
   return [
-    ...(affinity[required] !== undefined && terms.length === 0
-      ? [fieldError.required(place, 'must have at least one node selector term')]
-      : []),
-    ...terms.flatMap((term, index) => termErrors(term, `${place}[${index}]`, true)),
+    ...(affinity[required] === undefined ? [] : nodeSelectorErrors(record(affinity[required]), `${path}.${required}`)),
     ...records(affinity[preferred]).flatMap((each, index) => [
       ...weightErrors(each, `${path}.${preferred}[${index}]`),
       // What is only preferred may name a value that no label can have.

@@ -24,7 +24,8 @@ export function withVolumeDefaults(volume: JsonRecord): JsonRecord {
   return { ...volume, ...Object.fromEntries(filled) };
 }
 
-function withSourceDefaults(kind: string, source: JsonRecord): JsonRecord {
+/** One source of a volume with what it leaves unsaid. */
+export function withSourceDefaults(kind: string, source: JsonRecord): JsonRecord {
   const filled = { ...(Object.hasOwn(sourceDefaults, kind) ? sourceDefaults[kind] : {}), ...source };
   switch (kind) {
     case 'downwardAPI':

@@ -3,6 +3,7 @@ import { count, type JsonRecord, list, record, records, text } from '../json.js'
 import { claimTemplateErrors } from './claim-template-rules.js';
 import { downwardErrors, keyPathErrors } from './projected-rules.js';
 import {
+  csiDriverNameErrors,
   inRange,
   labelNameErrors,
   localPathErrors,
@@ -12,7 +13,8 @@ import {
   requiredText,
 } from './scalar-rules.js';
 
-interface VolumeSource {
+/** One way of saying where a volume's files are. */
+export interface VolumeSource {
   readonly field: string;
   /** Where upstream says the rules of the source do not hold, if not at the field. */
   readonly shownField?: string;
@@ -106,7 +108,7 @@ const hostPathTypes = [
 ];
 
 /** The rules of a directory of the node, as pods and persistent volumes name it. Source: validateHostPathVolumeSource. */
-export function hostPathErrors(source: JsonRecord, path: string): readonly FieldError[] {
+function hostPathErrors(source: JsonRecord, path: string): readonly FieldError[] {
   const own = text(source.path) ?? '';
   if (own === '') return [fieldError.required(`${path}.path`)];
   return [...noBackstepErrors(own, `${path}.path`), ...oneOfOrUnset(source.type, hostPathTypes, `${path}.type`)];
@@ -269,16 +271,10 @@ function storageOsErrors(source: JsonRecord, path: string): readonly FieldError[
   ];
 }
 
-const longestDriver = 63;
-
 function csiErrors({ driver, nodePublishSecretRef }: JsonRecord, path: string): readonly FieldError[] {
-  const name = text(driver) ?? '';
-  const own = `${path}.driver`;
   const secret = text(record(nodePublishSecretRef).name) ?? '';
   return [
-    ...requiredText(name, own),
-    ...(name.length > longestDriver ? [fieldError.tooLong(own, longestDriver)] : []),
-    ...dns1123SubdomainErrors(name.toLowerCase()).map((problem) => fieldError.invalid(own, name, problem)),
+    ...csiDriverNameErrors(driver, `${path}.driver`),
     ...(nodePublishSecretRef === undefined
       ? []
       : secret === ''

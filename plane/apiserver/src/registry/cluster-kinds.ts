@@ -7,19 +7,22 @@ import {
   validatingPolicyStrategy,
   webhookConfigurationStrategy,
 } from '../strategies/admission-kinds.js';
+import { ingressStrategy } from '../strategies/ingress.js';
+import { ingressClassStrategy } from '../strategies/ingress-class.js';
 import { limitRangeStrategy, priorityClassStrategy, resourceQuotaStrategy } from '../strategies/limits.js';
-import { ingressClassStrategy, ingressStrategy, networkPolicyStrategy } from '../strategies/networking.js';
+import { networkPolicyStrategy } from '../strategies/network-policy.js';
+import { persistentVolumeStrategy } from '../strategies/persistent-volume.js';
+import { runtimeClassStrategy } from '../strategies/runtime-class.js';
 import { ipAddressStrategy, serviceCidrStrategy } from '../strategies/service-network.js';
 import { signingRequestStrategy } from '../strategies/signing-request.js';
-import { persistentVolumeStrategy, storageClassStrategy } from '../strategies/storage.js';
+import { storageClassStrategy } from '../strategies/storage-class.js';
 import {
   csiDriverStrategy,
   csiNodeStrategy,
-  runtimeClassStrategy,
   storageCapacityStrategy,
-  volumeAttachmentStrategy,
   volumeAttributesClassStrategy,
 } from '../strategies/storage-drivers.js';
+import { volumeAttachmentStrategy } from '../strategies/volume-attachment.js';
 import { define, statusSubresource } from './define.js';
 import type { ResourceDefinition } from './resource.js';
 

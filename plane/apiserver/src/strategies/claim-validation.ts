@@ -1,97 +1,93 @@
 import {
   compareQuantities,
-  dns1123SubdomainErrors,
+  deepEqual,
   type FieldError,
   fieldError,
   formatQuantity,
   parseQuantity,
 } from '@castellan/machinery';
-import { type ApiObject, at, type JsonRecord, list, record, text } from '../json.js';
-import { hostPathErrors } from '../pods/volume-sources.js';
+import { at, type JsonRecord, list, record, text } from '../json.js';
+import { labelNameErrors, oneOfOrUnset, requiredText, subdomainErrors } from '../pods/scalar-rules.js';
+import { selectorErrors } from './label-selector.js';
 
 const accessModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', 'ReadWriteOncePod'];
-const volumeModes = ['Block', 'Filesystem'];
-const reclaimPolicies = ['Delete', 'Recycle', 'Retain'];
+export const volumeModes = ['Block', 'Filesystem'] as const;
 
-/** The rules of a new claim. Source: ValidatePersistentVolumeClaimSpec. */
-export function claimErrors(claim: ApiObject): readonly FieldError[] {
-  const spec = record(claim.spec);
+/**
+ * The rules of a claim's spec, be it a claim or the template of one; `path` is that of the spec. Source:
+ * ValidatePersistentVolumeClaimSpec.
+ */
+export function claimSpecErrors(spec: JsonRecord, path: string): readonly FieldError[] {
   const storage = at(spec, 'resources', 'requests', 'storage');
-  const path = 'spec.resources[storage]';
+  const storagePath = `${path}.resources[storage]`;
+  const { storageClassName: className, volumeAttributesClassName: attributes } = spec;
   return [
     ...(list(spec.accessModes).length === 0
-      ? [fieldError.required('spec.accessModes', 'at least 1 access mode is required')]
+      ? [fieldError.required(`${path}.accessModes`, 'at least 1 access mode is required')]
       : []),
-    ...accessModeErrors(spec),
-    ...(storage === undefined ? [fieldError.required(path)] : positiveErrors(storage, path)),
-    ...classErrors(spec),
-    ...oneOf('spec.volumeMode', spec.volumeMode, volumeModes),
+    ...selectorErrors(spec.selector, `${path}.selector`),
+    ...accessModeErrors(spec, `${path}.accessModes`),
+    ...(storage === undefined ? [fieldError.required(storagePath)] : storageAmountErrors(storage, storagePath)),
+    ...((text(className) ?? '') === '' ? [] : subdomainErrors(className, `${path}.storageClassName`)),
+    ...oneOfOrUnset(spec.volumeMode, volumeModes, `${path}.volumeMode`),
+    ...dataSourceErrors(spec, path),
+    ...((text(attributes) ?? '') === '' ? [] : subdomainErrors(attributes, `${path}.volumeAttributesClassName`)),
   ];
 }
 
-/** The rules of a volume beside where it is. Source: ValidatePersistentVolumeSpec. */
-export function volumeErrors(volume: ApiObject, sources: readonly string[]): readonly FieldError[] {
-  const spec = record(volume.spec);
-  const capacity = record(spec.capacity);
-  const names = Object.keys(capacity);
+/** How pods may use a volume; one that is for a single pod is for nothing else. */
+export function accessModeErrors(spec: JsonRecord, path: string): readonly FieldError[] {
+  const modes = list(spec.accessModes);
+  const isShared = modes.some((mode) => mode !== 'ReadWriteOncePod' && accessModes.includes(text(mode) ?? ''));
   return [
-    ...(list(spec.accessModes).length === 0 ? [fieldError.required('spec.accessModes')] : []),
-    ...accessModeErrors(spec),
-    ...(names.length === 0 ? [fieldError.required('spec.capacity')] : []),
-    ...(capacity.storage === undefined || names.length > 1
-      ? [fieldError.notSupported('spec.capacity', capacity, ['storage'])]
-      : []),
-    ...names.flatMap((name) => positiveErrors(capacity[name], `spec.capacity[${name}]`)),
-    ...oneOf('spec.persistentVolumeReclaimPolicy', spec.persistentVolumeReclaimPolicy, reclaimPolicies),
-    ...sources
-      .slice(1)
-      .map((source) => fieldError.forbidden(`spec.${source}`, 'may not specify more than 1 volume type')),
-    ...hostPathVolumeErrors(spec),
-    ...(sources.length === 0 ? [fieldError.required('spec', 'must specify a volume type')] : []),
-    ...(spec.local !== undefined && spec.nodeAffinity === undefined
-      ? [fieldError.required('metadata.annotations', 'Local volume requires node affinity')]
-      : []),
-    ...classErrors(spec),
-    ...oneOf('spec.volumeMode', spec.volumeMode, volumeModes),
-  ];
-}
-
-function accessModeErrors(spec: JsonRecord): readonly FieldError[] {
-  const modes = list(spec.accessModes).map(String);
-  const path = 'spec.accessModes';
-  return [
-    ...modes.flatMap((mode) => oneOf(path, mode, accessModes)),
-    ...(modes.includes('ReadWriteOncePod') && new Set(modes).size > 1
+    ...modes.flatMap((mode) => oneOfOrUnset(mode, accessModes, path)),
+    ...(isShared && modes.includes('ReadWriteOncePod')
       ? [fieldError.forbidden(path, 'may not use ReadWriteOncePod with other access modes')]
       : []),
   ];
 }
 
-function hostPathVolumeErrors({ hostPath, persistentVolumeReclaimPolicy }: JsonRecord): readonly FieldError[] {
-  if (hostPath === undefined) return [];
-  const source = record(hostPath);
-  const isRootRecycled = text(source.path) === '/' && persistentVolumeReclaimPolicy === 'Recycle';
-  return [
-    ...hostPathErrors(source, 'spec.hostPath'),
-    ...(isRootRecycled
-      ? [fieldError.forbidden('spec.persistentVolumeReclaimPolicy', "may not be 'recycle' for a hostPath mount of '/'")]
-      : []),
-  ];
+/** An amount of which there must be some, in whole bytes. */
+function storageAmountErrors(amount: unknown, path: string): readonly FieldError[] {
+  const tooSmall = positiveErrors(amount, path);
+  if (tooSmall.length > 0) return tooSmall;
+  const quantity = parseQuantity(String(amount));
+  return quantity.nano % 1_000_000_000n === 0n
+    ? []
+    : [fieldError.invalid(path, formatQuantity(quantity), 'must be an integer')];
 }
 
-function classErrors({ storageClassName }: JsonRecord): readonly FieldError[] {
-  const name = text(storageClassName) ?? '';
-  if (name === '') return [];
-  return dns1123SubdomainErrors(name).map((problem) => fieldError.invalid('spec.storageClassName', name, problem));
-}
-
-function positiveErrors(amount: unknown, path: string): readonly FieldError[] {
+export function positiveErrors(amount: unknown, path: string): readonly FieldError[] {
   const quantity = parseQuantity(String(amount));
   if (compareQuantities(quantity, parseQuantity('0')) > 0) return [];
   return [fieldError.invalid(path, formatQuantity(quantity), 'must be greater than zero')];
 }
 
-function oneOf(path: string, value: unknown, supported: readonly string[]): readonly FieldError[] {
-  if (value === undefined || supported.includes(String(value))) return [];
-  return [fieldError.notSupported(path, value, supported)];
+/** What a claim's volume is filled with at first; the older field says the same as the newer, or is not there. */
+function dataSourceErrors({ dataSource, dataSourceRef }: JsonRecord, path: string): readonly FieldError[] {
+  const namespace = text(at(dataSourceRef, 'namespace')) ?? '';
+  const isBoth = dataSource !== undefined && dataSourceRef !== undefined;
+  const same = ['apiGroup', 'kind', 'name'].every((field) =>
+    deepEqual(at(dataSource, field), at(dataSourceRef, field)),
+  );
+  const problem =
+    namespace === '' ? 'must match dataSourceRef' : 'may not be specified when dataSourceRef.namespace is specified';
+  return [
+    ...(dataSource === undefined ? [] : referenceErrors(record(dataSource), `${path}.dataSource`)),
+    ...(dataSourceRef === undefined ? [] : referenceErrors(record(dataSourceRef), `${path}.dataSourceRef`)),
+    ...(namespace === '' ? [] : labelNameErrors(namespace, `${path}.dataSourceRef.namespace`)),
+    // Upstream shows the path of a field as an empty structure.
+    ...(isBoth && !(namespace === '' && same) ? [fieldError.invalid(path, {}, problem)] : []),
+  ];
+}
+
+function referenceErrors({ apiGroup, kind, name }: JsonRecord, path: string): readonly FieldError[] {
+  const group = text(apiGroup) ?? '';
+  const problem = "must be 'PersistentVolumeClaim' when referencing the default apiGroup";
+  return [
+    ...requiredText(name, `${path}.name`),
+    ...requiredText(kind, `${path}.kind`),
+    ...(group === '' && kind !== 'PersistentVolumeClaim' ? [fieldError.invalid(path, text(kind) ?? '', problem)] : []),
+    ...(group === '' ? [] : subdomainErrors(group, `${path}.apiGroup`)),
+  ];
 }

@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, labelErrors } from '@castellan/machinery';
+import { type FieldError, fieldError, labelErrors, labelValueErrors, qualifiedNameErrors } from '@castellan/machinery';
 import { type JsonRecord, list, record, records, text } from '../json.js';
 
 const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
@@ -14,7 +14,20 @@ export function selectorErrors(selector: unknown, path: string): readonly FieldE
   ];
 }
 
-function expressionErrors({ operator, values }: JsonRecord, path: string): readonly FieldError[] {
+function expressionErrors(expression: JsonRecord, path: string): readonly FieldError[] {
+  const key = text(expression.key) ?? '';
+  return [
+    ...operatorErrors(expression, path),
+    ...qualifiedNameErrors(key).map((problem) => fieldError.invalid(`${path}.key`, key, problem)),
+    ...list(expression.values).flatMap((value, index) =>
+      labelValueErrors(text(value) ?? '').map((problem) =>
+        fieldError.invalid(`${path}.values[${index}]`, value, problem),
+      ),
+    ),
+  ];
+}
+
+function operatorErrors({ operator, values }: JsonRecord, path: string): readonly FieldError[] {
   const hasValues = list(values).length > 0;
   switch (operator) {
     case 'In':

@@ -1,6 +1,20 @@
-import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
-import { type ApiObject, at, record, text } from '../json.js';
+import { deepEqual, type FieldError, fieldError, parseQuantity } from '@castellan/machinery';
+import { type ApiObject, at, count, type JsonRecord, list, record, records, text, without } from '../json.js';
+import {
+  csiDriverNameErrors,
+  notNegative,
+  oneOfOrUnset,
+  qualifiedErrors,
+  requiredText,
+  subdomainErrors,
+} from '../pods/scalar-rules.js';
 import type { Strategy } from '../registry/strategy.js';
+import { driverNameErrors, parameterErrors } from './class-parameters.js';
+import { selectorErrors } from './label-selector.js';
+
+const groupPolicies = ['File', 'None', 'ReadWriteOnceWithFSType'];
+const lifecycleModes = ['Persistent', 'Ephemeral'];
+const longestNodeId = 256;
 
 /** What a driver is taken to be when it does not say. Source: the defaults of storage.k8s.io/v1. */
 const driverDefaults = {
@@ -15,15 +29,87 @@ const driverDefaults = {
 
 export const csiDriverStrategy: Strategy = {
   withDefaults: (driver) => ({ ...driver, spec: { ...driverDefaults, ...record(driver.spec) } }),
-  validateUpdate: (driver, current) => fixed(driver, current, ['attachRequired', 'volumeLifecycleModes']),
+  validate: ({ spec }) => {
+    const { fsGroupPolicy, tokenRequests, volumeLifecycleModes, nodeAllocatableUpdatePeriodSeconds } = record(spec);
+    const period = count(nodeAllocatableUpdatePeriodSeconds);
+    const periodPath = 'spec.nodeAllocatableUpdatePeriodSeconds';
+    return [
+      ...oneOfOrUnset(fsGroupPolicy, groupPolicies, 'spec.fsGroupPolicy'),
+      ...tokenErrors(records(tokenRequests), 'spec.tokenRequests'),
+      ...list(volumeLifecycleModes).flatMap((mode) => oneOfOrUnset(mode, lifecycleModes, 'spec.volumeLifecycleModes')),
+      ...(period !== undefined && period < 10
+        ? [fieldError.invalid(periodPath, period, 'must be greater than or equal to 10 seconds')]
+        : []),
+    ];
+  },
+  validateUpdate: (driver, current) => [
+    ...fixed(driver, current, 'attachRequired', 'spec.attachedRequired'),
+    ...fixed(driver, current, 'volumeLifecycleModes', 'spec.volumeLifecycleModes'),
+  ],
 };
+
+/** Tokens of pods that the driver wants, one for each audience. */
+function tokenErrors(requests: readonly JsonRecord[], path: string): readonly FieldError[] {
+  const audiences = requests.map(({ audience }) => text(audience) ?? '');
+  return requests.flatMap(({ expirationSeconds }, index) => {
+    const audience = audiences[index] ?? '';
+    if (audiences.indexOf(audience) < index) return [fieldError.duplicate(`${path}[${index}].audience`, audience)];
+    const seconds = count(expirationSeconds);
+    const invalid = (problem: string) => [fieldError.invalid(`${path}[${index}].expirationSeconds`, seconds, problem)];
+    if (seconds === undefined) return [];
+    if (seconds < 600) return invalid('may not specify a duration less than 10 minutes');
+    return seconds > 2 ** 32 ? invalid('may not specify a duration larger than 2^32 seconds') : [];
+  });
+}
 
 export const csiNodeStrategy: Strategy = {
   withDefaults: (node) => ({ ...node, spec: { drivers: null, ...record(node.spec) } }),
+  validate: (node) => {
+    const drivers = records(at(node, 'spec', 'drivers'));
+    const names = drivers.map(({ name }) => name);
+    return drivers.flatMap((driver, index) => {
+      const own = `spec.drivers[${index}]`;
+      return [
+        ...csiDriverNameErrors(driver.name, `${own}.name`),
+        ...nodeIdErrors(text(driver.nodeID) ?? '', `${own}.nodeID`),
+        ...notNegative(at(driver, 'allocatable', 'count'), `${own}.allocatable.count`),
+        ...(names.indexOf(driver.name) < index ? [fieldError.duplicate(`${own}.name`, driver.name)] : []),
+        ...topologyKeyErrors(list(driver.topologyKeys), own),
+      ];
+    });
+  },
+  // What a driver says of a node stays as long as the driver is there, but how many volumes it can take.
+  validateUpdate: (node, current) =>
+    records(at(current, 'spec', 'drivers')).flatMap((old) => {
+      const next = records(at(node, 'spec', 'drivers')).find(({ name }) => name === old.name);
+      if (next === undefined || deepEqual(without(next, 'allocatable'), without(old, 'allocatable'))) return [];
+      return [fieldError.invalid('spec.drivers', without(next, 'allocatable'), 'field is immutable')];
+    }),
 };
 
+function nodeIdErrors(id: string, path: string): readonly FieldError[] {
+  if (id === '') return [fieldError.required(path)];
+  const problem = `must be ${longestNodeId} characters or less`;
+  return id.length > longestNodeId ? [fieldError.invalid(path, id, problem)] : [];
+}
+
+/** Upstream says of every key that the driver is at fault. */
+function topologyKeyErrors(keys: readonly unknown[], path: string): readonly FieldError[] {
+  return keys.flatMap((key, index) => [
+    ...requiredText(key, path),
+    ...(keys.indexOf(key) < index ? [fieldError.duplicate(path, key)] : []),
+    ...qualifiedErrors(key, path),
+  ]);
+}
+
 export const storageCapacityStrategy: Strategy = {
-  validate: (capacity) => required(capacity, ['storageClassName']),
+  validate: ({ storageClassName, capacity, nodeTopology }) => [
+    ...selectorErrors(nodeTopology, 'nodeTopology'),
+    ...subdomainErrors(storageClassName, 'storageClassName'),
+    ...(typeof capacity === 'string' && parseQuantity(capacity).nano < 0n
+      ? [fieldError.invalid('capacity', capacity, 'must be greater than or equal to 0')]
+      : []),
+  ],
   validateUpdate: (capacity, current) =>
     ['nodeTopology', 'storageClassName'].flatMap((field) =>
       deepEqual(capacity[field], current[field])
@@ -32,33 +118,10 @@ export const storageCapacityStrategy: Strategy = {
     ),
 };
 
-/** A volume that is, or is to be, at a node. */
-export const volumeAttachmentStrategy: Strategy = {
-  prepareForCreate: (attachment) => ({ ...attachment, status: { attached: false } }),
-  validate: (attachment) => {
-    const { persistentVolumeName, inlineVolumeSpec } = record(at(attachment, 'spec', 'source'));
-    const hasName = (text(persistentVolumeName) ?? '') !== '';
-    return [
-      ...required(attachment, ['attacher', 'nodeName'], 'spec'),
-      ...(hasName || inlineVolumeSpec !== undefined
-        ? []
-        : [
-            fieldError.required('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName'),
-          ]),
-      ...(hasName && inlineVolumeSpec !== undefined
-        ? [fieldError.forbidden('spec.source', 'must specify exactly one of inlineVolumeSpec and persistentVolumeName')]
-        : []),
-    ];
-  },
-  validateUpdate: (attachment, current) =>
-    deepEqual(attachment.spec, current.spec)
-      ? []
-      : [fieldError.invalid('spec', record(attachment.spec), 'field is immutable')],
-};
-
 export const volumeAttributesClassStrategy: Strategy = {
   validate: (attributes) => [
-    ...required(attributes, ['driverName']),
+    ...driverNameErrors(attributes.driverName, 'driverName'),
+    ...parameterErrors(attributes.parameters, 'parameters'),
     ...(Object.keys(record(attributes.parameters)).length === 0
       ? [fieldError.required('parameters', 'must contain at least one key/value pair')]
       : []),
@@ -73,32 +136,7 @@ export const volumeAttributesClassStrategy: Strategy = {
   ],
 };
 
-export const runtimeClassStrategy: Strategy = {
-  validate: (runtime) => {
-    const handler = text(runtime.handler) ?? '';
-    if (/^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/.test(handler)) return [];
-    const problem =
-      "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. 'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')";
-    return [fieldError.invalid('handler', handler, problem)];
-  },
-  validateUpdate: (runtime, current) =>
-    runtime.handler === current.handler
-      ? []
-      : [fieldError.invalid('handler', runtime.handler ?? null, 'field is immutable')],
-};
-
-function required(object: ApiObject, fields: readonly string[], parent?: string): readonly FieldError[] {
-  const holder = parent === undefined ? object : record(object[parent]);
-  return fields.flatMap((field) =>
-    (text(holder[field]) ?? '') === ''
-      ? [fieldError.required(parent === undefined ? field : `${parent}.${field}`)]
-      : [],
-  );
-}
-
-function fixed(object: ApiObject, current: ApiObject, fields: readonly string[]): readonly FieldError[] {
-  return fields.flatMap((field) => {
-    const [next, old] = [at(object, 'spec', field), at(current, 'spec', field)];
-    return deepEqual(next, old) ? [] : [fieldError.invalid(`spec.${field}`, next ?? null, 'field is immutable')];
-  });
+function fixed(driver: ApiObject, current: ApiObject, field: string, path: string): readonly FieldError[] {
+  const [next, old] = [at(driver, 'spec', field), at(current, 'spec', field)];
+  return deepEqual(next, old) ? [] : [fieldError.invalid(path, next ?? null, 'field is immutable')];
 }

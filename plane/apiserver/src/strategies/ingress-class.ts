@@ -1,0 +1,67 @@
+import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
+import { type ApiObject, at, type JsonRecord, record, text } from '../json.js';
+import { labelNameErrors, pathSegmentErrors, requiredText, subdomainErrors } from '../pods/scalar-rules.js';
+import type { Strategy } from '../registry/strategy.js';
+
+const longestController = 250;
+const scopes = ['Cluster', 'Namespace'];
+const pathForm = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+
+export const ingressClassStrategy: Strategy = {
+  withDefaults: (ingressClass) => {
+    const spec = record(ingressClass.spec);
+    if (spec.parameters === undefined) return ingressClass;
+    return { ...ingressClass, spec: { ...spec, parameters: { scope: 'Cluster', ...record(spec.parameters) } } };
+  },
+  validate: classErrors,
+  validateUpdate: (ingressClass, current) => {
+    const controller = at(ingressClass, 'spec', 'controller');
+    if (deepEqual(controller, at(current, 'spec', 'controller'))) return [];
+    return [fieldError.invalid('spec.controller', controller, 'field is immutable')];
+  },
+};
+
+function classErrors(ingressClass: ApiObject): readonly FieldError[] {
+  const { controller, parameters } = record(ingressClass.spec);
+  return [
+    ...controllerErrors(text(controller) ?? '', 'spec.controller'),
+    ...(parameters === undefined ? [] : parameterErrors(record(parameters), 'spec.parameters')),
+  ];
+}
+
+/** A domain and a path: `example.com/controller`. Source: IsDomainPrefixedPath. */
+function controllerErrors(controller: string, path: string): readonly FieldError[] {
+  if (controller === '') return [fieldError.required(path)];
+  const long = controller.length > longestController ? [fieldError.tooLong(path, longestController)] : [];
+  const slash = controller.indexOf('/');
+  const [host, rest] = [controller.slice(0, slash), controller.slice(slash + 1)];
+  if (slash < 1 || rest === '') {
+    return [...long, fieldError.invalid(path, controller, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  }
+  const isPath = new RegExp(`^${pathForm}$`).test(rest);
+  const problem = `Invalid path (regex used for validation is '${pathForm}')`;
+  return [...long, ...subdomainErrors(host, path), ...(isPath ? [] : [fieldError.invalid(path, rest, problem)])];
+}
+
+function parameterErrors(parameters: JsonRecord, path: string): readonly FieldError[] {
+  const { apiGroup, kind, name } = parameters;
+  return [
+    ...(apiGroup === undefined ? [] : subdomainErrors(apiGroup, `${path}.apiGroup`)),
+    ...requiredText(kind, `${path}.kind`),
+    ...pathSegmentErrors(kind, `${path}.kind`),
+    ...requiredText(name, `${path}.name`),
+    ...pathSegmentErrors(name, `${path}.name`),
+    ...scopeErrors(parameters, path),
+  ];
+}
+
+function scopeErrors({ scope, namespace }: JsonRecord, path: string): readonly FieldError[] {
+  const own = `${path}.namespace`;
+  if (scope === 'Cluster') {
+    return namespace === undefined ? [] : [fieldError.forbidden(own, "`parameters.scope` is set to 'Cluster'")];
+  }
+  if (scope !== 'Namespace') return [fieldError.notSupported(`${path}.scope`, scope, scopes)];
+  return namespace === undefined
+    ? [fieldError.required(own, "`parameters.scope` is set to 'Namespace'")]
+    : labelNameErrors(namespace, own);
+}

@@ -2,7 +2,9 @@ import type { Client } from '@castellan/client';
 import type { KubernetesObject, ObjectKey, ResourceType } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { Decision } from './decision.js';
+import type { Change } from './informer/informer.js';
 import type { Reader } from './reader.js';
+import type { ChannelSource } from './source/channel-source.js';
 
 /**
  * A controller is plain data plus functions. The manager gives it informers for `for`, `owns` and `watches`, a queue of
@@ -15,6 +17,12 @@ export interface Controller<T extends KubernetesObject = KubernetesObject> {
   /** Kinds whose objects name their `for` object as controller in ownerReferences. */
   readonly owns?: readonly ResourceType[];
   readonly watches?: readonly WatchSource[];
+  /** What feeds keys from outside of Kubernetes; see `channelSource`. */
+  readonly channels?: readonly ChannelSource[];
+  /** Which changes of `for` objects are a reason to reconcile; all by default. */
+  when?(change: Change<T>): boolean;
+  /** What asks for a key within this time after the first asks for one run together, at its end; 0 by default. */
+  readonly debounceMs?: number;
   /** Keys reconciled at once; 1 by default. */
   readonly concurrency?: number;
   /** A reconcile that takes longer is aborted and counted as failed; 60 s by default. */
@@ -25,8 +33,15 @@ export interface Controller<T extends KubernetesObject = KubernetesObject> {
 
 export interface WatchSource<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType<T>;
-  /** The keys of `for` objects to reconcile when this object is added, changed or deleted. */
-  map(object: T): readonly ObjectKey[];
+  /** The keys of `for` objects (of type `ownType`) to reconcile when this object is added, changed or deleted. */
+  map(object: T, ownType: ResourceType): readonly ObjectKey[];
+  /** Which changes count; all by default. `generationChanged`, `labelsChanged` and others are ready, and may be combined. */
+  when?(change: Change<T>): boolean;
+  /**
+   * Keys of higher priority run first, though none waits for ever; 0 by default. What was there when the controller
+   * started has 100 less, and runs after what changes now.
+   */
+  readonly priority?: number;
 }
 
 /** Nothing more to do until something changes (`undefined`), or look again after a time; and what was decided, for people. */

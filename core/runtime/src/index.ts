@@ -23,8 +23,34 @@ export type { Operator } from './operator.js';
 export { type Exploration, type ExploreOptions, explore, type Violation } from './planner/explore.js';
 export { type Forecast, type ForecastEntry, type ForecastOptions, forecast } from './planner/forecast.js';
 export type { Invariant, Model, Planner, WorldMove } from './planner/planner.js';
+export {
+  type BackoffOptions,
+  BucketLimiter,
+  type BucketOptions,
+  KeyedBackoff,
+  longestOf,
+  type RateLimiter,
+} from './queue/rate-limiter.js';
 export { type QueueObserver, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
 export type { Reader } from './reader.js';
+export {
+  type Channel,
+  type ChannelConsumer,
+  type ChannelOptions,
+  type ChannelSource,
+  channelSource,
+} from './source/channel-source.js';
+export { ownerSource } from './source/owner-source.js';
+export {
+  and,
+  annotationsChanged,
+  type ChangePredicate,
+  generationChanged,
+  labelsChanged,
+  not,
+  or,
+  resourceVersionChanged,
+} from './source/predicates.js';
 export { TerminalError } from './terminal-error.js';
 export { BeingDeletedError } from './write/being-deleted-error.js';
 export { type EnsureOptions, ensureObject } from './write/ensure-object.js';

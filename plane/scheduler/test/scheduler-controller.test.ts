@@ -141,7 +141,7 @@ class Bench {
 
   wokenBy(kind: string, object: KubernetesObject): readonly string[] {
     const sources = this.#controller.watches?.filter(({ type }) => type.kind === kind) ?? [];
-    return sources.flatMap(({ map }) => map(object)).map(formatKey);
+    return sources.flatMap(({ map }) => map(object, this.#controller.for)).map(formatKey);
   }
 
   #context(): ReconcileContext {

@@ -18,7 +18,7 @@ export type ObjectReconcile<T extends KubernetesObject> = (
 ) => Promise<Decision<never>> | Decision<never>;
 
 export interface ControllerDefinition<T extends KubernetesObject>
-  extends Pick<Controller<T>, 'owns' | 'watches' | 'concurrency' | 'deadlineMs'> {
+  extends Pick<Controller<T>, 'owns' | 'watches' | 'channels' | 'when' | 'debounceMs' | 'concurrency' | 'deadlineMs'> {
   /** Names the controller in logs, metrics and managed fields; the kind in lower case by default. */
   readonly name?: string;
   /**
@@ -54,18 +54,16 @@ export function controller<T extends KubernetesObject>(
   type: ResourceType<T>,
   definition: ControllerDefinition<T>,
 ): Controller<T> {
-  const { owns, watches, concurrency, deadlineMs } = definition;
-  const name = definition.name ?? type.kind.toLowerCase();
+  const {
+    name = type.kind.toLowerCase(),
+    reconcile: _1,
+    finalize: _2,
+    finalizer: _3,
+    condition: _4,
+    ...data
+  } = definition;
   const layer = new ObjectController(type, name, definition);
-  return {
-    name,
-    for: type,
-    ...(owns === undefined ? {} : { owns }),
-    ...(watches === undefined ? {} : { watches }),
-    ...(concurrency === undefined ? {} : { concurrency }),
-    ...(deadlineMs === undefined ? {} : { deadlineMs }),
-    reconcile: (key, context) => layer.reconcile(key, context),
-  };
+  return { ...data, name, for: type, reconcile: (key, context) => layer.reconcile(key, context) };
 }
 
 class ObjectController<T extends KubernetesObject> {

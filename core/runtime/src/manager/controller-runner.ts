@@ -3,14 +3,16 @@
 import { type Client, startDeadline } from '@castellan/client';
 import { isStatusError, parseKey } from '@castellan/machinery';
 import type { World } from '@castellan/world';
-import type { Controller, EventRecorder, Log, ReconcileResult } from '../controller.js';
+import type { Controller, EventRecorder, Log, ReconcileResult, WatchSource } from '../controller.js';
 import { errorMessage } from '../error-message.js';
 import type { InformerSet } from '../informer/informer-set.js';
 import { logWith } from '../log.js';
+import { BucketLimiter, KeyedBackoff, longestOf } from '../queue/rate-limiter.js';
 import { WorkQueue } from '../queue/work-queue.js';
+import type { ChannelSource } from '../source/channel-source.js';
 import { TerminalError } from '../terminal-error.js';
 import { type KeyStatus, ReconcileHistory } from './reconcile-history.js';
-import { watchSources } from './sources.js';
+import { ControllerSources, type Trigger } from './sources.js';
 import { TrackedClient } from './tracked-client.js';
 
 export interface ControllerRunnerOptions {
@@ -38,12 +40,18 @@ export interface ControllerStatus {
   readonly keys: readonly KeyStatus[];
 }
 
+/**
+ * Of all keys of a controller together: when a server comes back that was away, it must not be asked for everything at
+ * once, and ten thousand keys must not take an hour.
+ */
+const retryBudget = { perSecond: 50, burst: 100 };
+
 /** Runs one controller: its sources put keys into its queue, its workers take them out and reconcile. */
 export class ControllerRunner {
   readonly #options: ControllerRunnerOptions;
   readonly #queue: WorkQueue;
   readonly #history = new ReconcileHistory();
-  readonly #removeSources: () => void;
+  readonly #sources: ControllerSources;
   #reconciles = 0;
   #failures = 0;
   #deadlinesMissed = 0;
@@ -51,16 +59,22 @@ export class ControllerRunner {
   /** Registers the sources: keys add up, each once, until `run` begins to take them. */
   constructor(options: ControllerRunnerOptions) {
     this.#options = options;
-    const backoff = { baseMs: 5, capMs: options.longestRetryMs };
-    this.#queue = new WorkQueue({ clock: options.world.clock, backoff });
-    this.#removeSources = watchSources(options.controller, options.informers, (key, cause) => {
-      this.#history.trigger(key, cause);
-      this.#queue.add(key);
-    });
+    const { clock, random } = options.world;
+    const limiter = longestOf(
+      new KeyedBackoff({ baseMs: 5, capMs: options.longestRetryMs, random }),
+      new BucketLimiter({ clock, ...retryBudget }),
+    );
+    this.#queue = new WorkQueue({ clock, limiter });
+    this.#sources = new ControllerSources(options.controller, options.informers, (trigger) => this.#trigger(trigger));
   }
 
   get name(): string {
     return this.#options.controller.name;
+  }
+
+  /** Adds a source while the controller runs, or before. */
+  addSource(source: WatchSource | ChannelSource): void {
+    this.#sources.add(source);
   }
 
   get isIdle(): boolean {
@@ -77,7 +91,7 @@ export class ControllerRunner {
       await Promise.all(Array.from({ length: concurrency }, () => this.#work(signal)));
     } finally {
       signal.removeEventListener('abort', close);
-      this.#removeSources();
+      this.#sources.removeAll();
     }
   }
 
@@ -96,9 +110,15 @@ export class ControllerRunner {
 
   async #work(stop: AbortSignal): Promise<void> {
     for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
+      this.#sources.taken(key);
       await this.#reconcile(key, stop);
       this.#queue.done(key);
     }
+  }
+
+  #trigger({ key, cause, priority }: Trigger): void {
+    this.#history.trigger(key, cause);
+    this.#queue.addAfter(key, this.#options.controller.debounceMs ?? 0, priority);
   }
 
   /** One reconcile of one key, and what is to become of the key. Never throws. */
@@ -143,7 +163,7 @@ export class ControllerRunner {
     const afterMs = result?.requeueAfterMs;
     if (afterMs === undefined) return;
     this.#history.trigger(key, `${afterMs} ms after the last time`);
-    this.#queue.addAfter(key, afterMs);
+    this.#queue.addAfter(key, afterMs, this.#queue.priorityOf(key));
   }
 
   #failed(key: string, error: unknown, log: Log): 'failed' | 'terminal' {

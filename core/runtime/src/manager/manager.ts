@@ -1,12 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { type Client, startDeadline, unlessAborted } from '@castellan/client';
-import { resourceName } from '@castellan/machinery';
+import { type KubernetesObject, resourceName } from '@castellan/machinery';
 import type { World } from '@castellan/world';
-import type { Controller, Log } from '../controller.js';
+import type { Controller, Log, WatchSource } from '../controller.js';
 import { deferred } from '../deferred.js';
 import { EventWriter } from '../events/event-writer.js';
+import type { Informer } from '../informer/informer.js';
 import { InformerSet } from '../informer/informer-set.js';
 import type { Reader } from '../reader.js';
+import type { ChannelSource } from '../source/channel-source.js';
 import { ControllerRunner, type ControllerStatus } from './controller-runner.js';
 import { type LeaderElectionOptions, LeaderElector } from './leader-election.js';
 
@@ -39,6 +41,11 @@ export interface Manager {
   /** All caches are complete. Rejects when `run` ends before. */
   ready(): Promise<void>;
   status(): ManagerStatus;
+  /**
+   * Gives a controller one more source, while it runs or before. What the source's cache holds asks for keys as its first
+   * list comes in; the controller does not wait for it.
+   */
+  addSource(controller: string, source: WatchSource | ChannelSource): void;
 }
 
 export interface ManagerStatus {
@@ -68,6 +75,8 @@ class ControllerManager implements Manager {
   readonly #runners: readonly ControllerRunner[];
   readonly #ready = deferred();
   #elector: LeaderElector | undefined;
+  /** For informers that are added while the manager runs. */
+  #startInformer: ((informer: Informer<KubernetesObject>) => void) | undefined;
   #isStarted = false;
   #isReady = false;
   #isLeader = false;
@@ -114,15 +123,32 @@ class ControllerManager implements Manager {
     };
   }
 
+  addSource(controller: string, source: WatchSource | ChannelSource): void {
+    const runner = this.#runners.find(({ name }) => name === controller);
+    if (runner === undefined) {
+      const names = this.#runners.map(({ name }) => name).join(', ');
+      throw new Error(`no controller of this manager is called ${controller} (there are: ${names})`);
+    }
+    const isNew = 'type' in source && this.#informers.find(source.type) === undefined;
+    runner.addSource(source);
+    if (isNew) this.#startInformer?.(this.#informers.watch(source.type));
+  }
+
   async run(signal: AbortSignal): Promise<void> {
     if (this.#isStarted) throw new Error('this manager was started before: a manager runs once');
     this.#isStarted = true;
     const parts = new Parts(signal);
     const caches = new AbortController();
-    const informers = this.#informers.all().map((informer) => parts.watch(informer.run(caches.signal)));
+    const informers: Promise<void>[] = [];
+    const startInformer = (informer: Informer<KubernetesObject>): void => {
+      informers.push(parts.watch(informer.run(caches.signal)));
+    };
+    for (const informer of this.#informers.all()) startInformer(informer);
+    this.#startInformer = startInformer;
     const events = parts.watch(this.#events.run());
     await parts.watch(this.#main(parts));
     this.#ready.reject(parts.errors[0] ?? new Error('the manager was stopped before its caches were complete'));
+    this.#startInformer = undefined;
     caches.abort(new Error('the manager stops'));
     this.#events.close(eventFlushMs);
     await Promise.all([...informers, events]);

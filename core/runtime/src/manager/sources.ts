@@ -1,61 +1,102 @@
-import { formatKey, type KubernetesObject, keyOf, type ObjectKey, type ResourceType } from '@castellan/machinery';
-import type { Controller } from '../controller.js';
+import { formatKey, type KubernetesObject, keyOf, type ResourceType } from '@castellan/machinery';
+import type { Controller, WatchSource } from '../controller.js';
 import type { Change, Informer } from '../informer/informer.js';
 import type { InformerSet } from '../informer/informer-set.js';
+import type { ChannelConsumer, ChannelSource } from '../source/channel-source.js';
+import { controllerKeys } from '../source/owner-source.js';
 
-/** Told of a key to reconcile, and of the change that asks for it in words. */
-type Notify = (key: string, cause: string) => void;
+/** A key to reconcile, and what asks for it. */
+export interface Trigger {
+  readonly key: string;
+  /** In words: "pods default/etcd-0 was updated". */
+  readonly cause: string;
+  readonly priority: number;
+  /** Of the object whose change it is; absent where there is none. */
+  readonly revision?: string;
+}
 
-/** Has `notify` called once for each key that a change of something watched concerns. The result takes the handlers away. */
-export function watchSources(controller: Controller, informers: InformerSet, notify: Notify): () => void {
-  const sources: readonly Source[] = [
-    { type: controller.for, map: (object) => [keyOf(object)] },
-    ...(controller.owns ?? []).map((type) => ({
-      type,
-      map: (object: KubernetesObject) => ownerKeys(object, controller.for),
-    })),
-    ...(controller.watches ?? []),
-  ];
-  const byInformer = new Map<Informer<KubernetesObject>, Source[]>();
-  for (const source of sources) {
-    const informer = informers.watch(source.type);
-    byInformer.set(informer, [...(byInformer.get(informer) ?? []), source]);
+type Notify = (trigger: Trigger) => void;
+
+/** What was there when a controller starts can wait for what changes now. As controller-runtime's LowPriority. */
+const initialListPriority = -100;
+
+/** The sources of one controller: they tell `notify` of each key that a change concerns, once per change. */
+export class ControllerSources {
+  readonly #for: ResourceType;
+  readonly #informers: InformerSet;
+  readonly #notify: Notify;
+  readonly #removers: (() => void)[] = [];
+  readonly #channels: ChannelConsumer[] = [];
+
+  constructor(controller: Controller, informers: InformerSet, notify: Notify) {
+    this.#for = controller.for;
+    this.#informers = informers;
+    this.#notify = notify;
+    this.#addWatches([
+      { type: controller.for, map: (object) => [keyOf(object)], ...whenOf(controller) },
+      ...(controller.owns ?? []).map((type) => ({ type, map: controllerKeys })),
+      ...(controller.watches ?? []),
+    ]);
+    for (const channel of controller.channels ?? []) this.add(channel);
   }
-  const removers = [...byInformer].map(([informer, sourcesOfType]) =>
-    informer.addHandler((change) => {
-      const cause = `${informer.type.plural} ${formatKey(keyOf(change.object))} was ${change.kind}`;
-      for (const key of keysOf(sourcesOfType, change)) notify(key, cause);
-    }),
-  );
-  return () => {
-    for (const remove of removers) remove();
-  };
-}
 
-interface Source {
-  readonly type: ResourceType;
-  map(object: KubernetesObject): readonly ObjectKey[];
-}
-
-/** An update concerns whom the object concerned before as well: an owner may have been taken from it. */
-function keysOf(sources: readonly Source[], change: Change<KubernetesObject>): ReadonlySet<string> {
-  const keys = new Set<string>();
-  for (const source of sources) {
-    if (change.kind === 'updated') for (const key of source.map(change.previous)) keys.add(formatKey(key));
-    for (const key of source.map(change.object)) keys.add(formatKey(key));
+  /** May be called at any time: what is in the cache by then is told as added. */
+  add(source: WatchSource | ChannelSource): void {
+    if ('type' in source) this.#addWatches([source]);
+    else this.#attach(source);
   }
-  return keys;
+
+  /** A worker has this key. */
+  taken(key: string): void {
+    for (const channel of this.#channels) channel.taken(key);
+  }
+
+  removeAll(): void {
+    for (const remove of this.#removers) remove();
+    for (const channel of this.#channels) channel.detach();
+  }
+
+  #attach(channel: ChannelSource): void {
+    const { name, priority = 0 } = channel;
+    this.#channels.push(channel.attach((key) => this.#notify({ key, cause: `${name} asked for it`, priority })));
+  }
+
+  /** Those of one type share a handler: a change that concerns a key in several ways is told once. */
+  #addWatches(sources: readonly WatchSource[]): void {
+    const byInformer = new Map<Informer<KubernetesObject>, WatchSource[]>();
+    for (const source of sources) {
+      const informer = this.#informers.watch(source.type);
+      byInformer.set(informer, [...(byInformer.get(informer) ?? []), source]);
+    }
+    for (const [informer, sourcesOfType] of byInformer) {
+      let isReplay = true;
+      const remove = informer.addHandler((change) => {
+        const isInitial = change.kind === 'added' && (isReplay || !informer.isSynced);
+        this.#tell(informer.type, sourcesOfType, change, isInitial ? initialListPriority : 0);
+      });
+      isReplay = false;
+      this.#removers.push(remove);
+    }
+  }
+
+  #tell(type: ResourceType, sources: readonly WatchSource[], change: Change<KubernetesObject>, base: number): void {
+    const priorities = new Map<string, number>();
+    for (const source of sources) {
+      if (source.when !== undefined && !source.when(change)) continue;
+      const priority = base + (source.priority ?? 0);
+      // An update concerns whom the object concerned before as well: an owner may have been taken from it.
+      const before = change.kind === 'updated' ? source.map(change.previous, this.#for) : [];
+      for (const key of [...before, ...source.map(change.object, this.#for)].map(formatKey)) {
+        priorities.set(key, Math.max(priority, priorities.get(key) ?? priority));
+      }
+    }
+    const cause = `${type.plural} ${formatKey(keyOf(change.object))} was ${change.kind}`;
+    const { resourceVersion } = change.object.metadata;
+    const revision = resourceVersion === undefined ? {} : { revision: resourceVersion };
+    for (const [key, priority] of priorities) this.#notify({ key, cause, priority, ...revision });
+  }
 }
 
-function ownerKeys({ metadata }: KubernetesObject, ownerType: ResourceType): readonly ObjectKey[] {
-  const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
-  if (owner === undefined || owner.kind !== ownerType.kind) return [];
-  const slash = owner.apiVersion.indexOf('/');
-  const group = slash < 0 ? '' : owner.apiVersion.slice(0, slash);
-  if (group !== ownerType.group) return [];
-  return [
-    ownerType.isNamespaced && metadata.namespace !== undefined
-      ? { namespace: metadata.namespace, name: owner.name }
-      : { name: owner.name },
-  ];
+function whenOf({ when }: Controller): Pick<WatchSource, 'when'> {
+  return when === undefined ? {} : { when };
 }

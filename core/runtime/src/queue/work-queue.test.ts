@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { simulatedWorld } from '@castellan/world';
 import fc from 'fast-check';
+import { KeyedBackoff } from './rate-limiter.js';
 import { WorkQueue, type WorkQueueOptions } from './work-queue.js';
 
 function setUp(options: Partial<WorkQueueOptions> = {}) {
@@ -188,7 +189,7 @@ test('Q9, 9: delays fire in the order of their times, and none is as good as zer
 });
 
 test('Q10, 10, 17: backoff doubles per failure of a key, is capped, and is forgotten per key', async () => {
-  const { world, queue } = setUp({ backoff: { baseMs: 5, capMs: 30_000 } });
+  const { world, queue } = setUp({ limiter: new KeyedBackoff({ baseMs: 5, capMs: 30_000 }) });
   const waits: number[] = [];
   for (let failure = 0; failure < 2_000; failure += 1) {
     const beforeMs = world.clock.monotonicNow();
@@ -202,6 +203,71 @@ test('Q10, 10, 17: backoff doubles per failure of a key, is capped, and is forgo
   assert.equal(queue.failures('b'), 1);
   queue.forget('a');
   assert.deepEqual([queue.failures('a'), queue.failures('b')], [0, 1]);
+});
+
+test('Q9, 23: a key that was given out may be scheduled again, while it runs and afterwards', async () => {
+  const { world, queue } = setUp();
+  queue.addAfter('a', 10);
+  await world.advance(10);
+  assert.equal(await taken(queue), 'a');
+  queue.addAfter('a', 10);
+  await world.advance(10);
+  assert.equal(await taken(queue), undefined);
+  queue.done('a');
+  assert.equal(await taken(queue), 'a');
+  queue.done('a');
+  queue.addAfter('a', 10);
+  await world.advance(10);
+  assert.deepEqual(await takenAll(queue), ['a']);
+});
+
+test('Q14, 26: adding, delaying and retrying never wait, however many keys wait already', async () => {
+  const { world, queue } = setUp();
+  for (let at = 0; at < 1_000; at += 1) queue.add(`key-${at}`);
+  const runs = new Map<string, number>();
+  const worker = async (): Promise<void> => {
+    for (let key = await queue.take(); key !== undefined; key = await queue.take()) {
+      const run = (runs.get(key) ?? 0) + 1;
+      runs.set(key, run);
+      if (run === 1) queue.add(key);
+      if (run === 2) queue.addAfter(key, 5);
+      if (run === 3) queue.retry(key);
+      if (run === 4) queue.forget(key);
+      queue.done(key);
+    }
+  };
+  const working = worker();
+  await world.advance(120_000);
+  assert.deepEqual([runs.size, new Set(runs.values())], [1_000, new Set([4])]);
+  queue.close();
+  await world.run(working, 0);
+});
+
+test('Q12, 68: a retry keeps the priority at which the key was given out', async () => {
+  const { world, queue } = setUp();
+  queue.add('urgent', 5);
+  assert.equal(await taken(queue), 'urgent');
+  assert.equal(queue.priorityOf('urgent'), 5);
+  queue.retry('urgent');
+  queue.done('urgent');
+  await world.advance(5);
+  queue.add('a');
+  assert.deepEqual(await takenAll(queue), ['urgent', 'a']);
+});
+
+test('Q11, 11: what is running and for how long can be asked at any time', async () => {
+  const { world, queue } = setUp();
+  queue.add('a');
+  queue.add('b');
+  queue.add('waiting');
+  await queue.take();
+  await world.advance(30);
+  await queue.take();
+  await world.advance(5);
+  assert.deepEqual(queue.unfinished(), { totalMs: 40, longestMs: 35 });
+  queue.done('a');
+  queue.done('b');
+  assert.deepEqual(queue.unfinished(), { totalMs: 0, longestMs: 0 });
 });
 
 test('Q11, 11: an observer is told of every step', async () => {

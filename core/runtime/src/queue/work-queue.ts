@@ -1,12 +1,12 @@
 import type { Cancel, Clock } from '@castellan/world';
-import { type BackoffOptions, KeyedBackoff } from './backoff.js';
 import { DelayHeap } from './delay-heap.js';
+import { BucketLimiter, KeyedBackoff, longestOf, type RateLimiter } from './rate-limiter.js';
 import { type Place, ReadyKeys } from './ready-keys.js';
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
-  /** For `retry`; 5 ms to 1000 s by default, as in controller-runtime. */
-  readonly backoff?: BackoffOptions;
+  /** For `retry`. As in controller-runtime by default: 5 ms to 1000 s per key, 10 a second in all after the first 100. */
+  readonly limiter?: RateLimiter;
   /** How long keys of higher priority may keep a key waiting; 10 s by default. */
   readonly maxWaitMs?: number;
   readonly observer?: QueueObserver;
@@ -14,8 +14,8 @@ export interface WorkQueueOptions {
 
 /** Told of every step, for metrics. Must not throw. */
 export interface QueueObserver {
-  onAdd?(): void;
-  onTake?(waitedMs: number): void;
+  onAdd?(priority: number): void;
+  onTake?(waitedMs: number, priority: number): void;
   onDone?(ranMs: number): void;
   onRetry?(): void;
   onClose?(): void;
@@ -34,7 +34,7 @@ export interface QueueObserver {
 export class WorkQueue {
   readonly #clock: Clock;
   readonly #observer: QueueObserver;
-  readonly #backoff: KeyedBackoff;
+  readonly #limiter: RateLimiter;
   readonly #entries = new Map<string, Entry>();
   readonly #ready: ReadyKeys<EntryPlace>;
   readonly #delays = new DelayHeap();
@@ -50,7 +50,7 @@ export class WorkQueue {
   constructor(options: WorkQueueOptions) {
     this.#clock = options.clock;
     this.#observer = options.observer ?? {};
-    this.#backoff = new KeyedBackoff(options.backoff ?? { baseMs: 5, capMs: 1_000_000 });
+    this.#limiter = options.limiter ?? defaultLimiter(options.clock);
     this.#ready = new ReadyKeys(options.maxWaitMs ?? 10_000);
   }
 
@@ -67,6 +67,22 @@ export class WorkQueue {
     return this.#delayedCount;
   }
 
+  /**
+   * For how long keys have been with their workers, in ms: of all together and of the longest. What workqueue metrics
+   * call unfinished work and longest running processor.
+   */
+  unfinished(): { readonly totalMs: number; readonly longestMs: number } {
+    const nowMs = this.#clock.monotonicNow();
+    let totalMs = 0;
+    let longestMs = 0;
+    for (const { isRunning, takenAtMs } of this.#runningCount === 0 ? [] : this.#entries.values()) {
+      if (!isRunning) continue;
+      totalMs += nowMs - takenAtMs;
+      longestMs = Math.max(longestMs, nowMs - takenAtMs);
+    }
+    return { totalMs, longestMs };
+  }
+
   /** Keys and times that take memory. */
   get heldCount(): number {
     return this.#entries.size + this.#delays.size;
@@ -75,7 +91,7 @@ export class WorkQueue {
   /** Has `key` run as soon as may be. Adding a key that is waiting raises its priority, and never lowers it. */
   add(key: string, priority = 0): void {
     if (this.#state !== 'open') return;
-    this.#observer.onAdd?.();
+    this.#observer.onAdd?.(priority);
     const entry = this.#entryOf(key, priority);
     if (entry.pending === 'ready') {
       if (priority <= entry.priority) return;
@@ -116,20 +132,25 @@ export class WorkQueue {
     this.#setTimer();
   }
 
-  /** Counts a failure of `key` and has it run after its backoff. */
-  retry(key: string, priority = 0): void {
+  /** The priority at which a key that is here runs next or, while a worker has it, was given out. */
+  priorityOf(key: string): number {
+    return this.#entries.get(key)?.priority ?? 0;
+  }
+
+  /** Counts a failure of `key` and has it run after its backoff, at the priority it had unless told otherwise. */
+  retry(key: string, priority = this.priorityOf(key)): void {
     if (this.#state !== 'open') return;
     this.#observer.onRetry?.();
-    this.addAfter(key, this.#backoff.next(key), priority);
+    this.addAfter(key, this.#limiter.next(key), priority);
   }
 
   /** `key` succeeded: its next failure is its first. */
   forget(key: string): void {
-    this.#backoff.forget(key);
+    this.#limiter.forget(key);
   }
 
   failures(key: string): number {
-    return this.#backoff.failures(key);
+    return this.#limiter.failures(key);
   }
 
   /** The next key, when there is one; `undefined` when the queue is closed. Every key taken must be `done`. */
@@ -213,7 +234,7 @@ export class WorkQueue {
     entry.takenAtMs = nowMs;
     this.#readyCount -= 1;
     this.#runningCount += 1;
-    this.#observer.onTake?.(nowMs - entry.pendingMs);
+    this.#observer.onTake?.(nowMs - entry.pendingMs, entry.priority);
     return entry.key;
   }
 
@@ -262,6 +283,13 @@ export class WorkQueue {
       if (!entry.isRunning) this.#entries.delete(key);
     }
   }
+}
+
+function defaultLimiter(clock: Clock): RateLimiter {
+  return longestOf(
+    new KeyedBackoff({ baseMs: 5, capMs: 1_000_000 }),
+    new BucketLimiter({ clock, perSecond: 10, burst: 100 }),
+  );
 }
 
 /** What is known of one key. There may be a hundred thousand of them: each field counts. */

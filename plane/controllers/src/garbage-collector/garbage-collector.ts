@@ -1,5 +1,5 @@
 import { customResourceDefinitions, resourceName } from '@castellan/machinery';
-import { runReflector, WorkQueue } from '@castellan/runtime';
+import { KeyedBackoff, runReflector, WorkQueue } from '@castellan/runtime';
 import type { Cancel } from '@castellan/world';
 import type { Component, ComponentContext } from '../component.js';
 import { discover, forManyListeners, type ServedResource } from '../discovery.js';
@@ -49,7 +49,7 @@ class GarbageCollector {
   constructor(context: ComponentContext, signal: AbortSignal) {
     this.#context = context;
     this.#signal = forManyListeners(signal);
-    this.#queue = new WorkQueue({ clock: context.world.clock, backoff });
+    this.#queue = new WorkQueue({ clock: context.world.clock, limiter: new KeyedBackoff(backoff) });
   }
 
   async run(): Promise<void> {

@@ -1,5 +1,5 @@
 import { type ConfigMap, configMaps, isStatusError, type KubernetesObject, namespaces } from '@castellan/machinery';
-import { type ReflectorSink, runReflector, WorkQueue } from '@castellan/runtime';
+import { KeyedBackoff, type ReflectorSink, runReflector, WorkQueue } from '@castellan/runtime';
 import type { Component, ComponentContext } from '../component.js';
 import { isNamespaceTerminating } from '../namespace-terminating.js';
 
@@ -30,7 +30,7 @@ class Publisher {
   constructor(context: ComponentContext, certificate: string) {
     this.#context = context;
     this.#certificate = certificate;
-    this.#queue = new WorkQueue({ clock: context.world.clock, backoff });
+    this.#queue = new WorkQueue({ clock: context.world.clock, limiter: new KeyedBackoff(backoff) });
   }
 
   async run(signal: AbortSignal): Promise<void> {

@@ -59,8 +59,12 @@ export const commands: readonly CommandDefinition[] = [
       },
       {
         flags: '--audit-log <FILE>',
+        description: 'append a JSON line for every request: who asked for what, and what came of it (audit.k8s.io/v1)',
+      },
+      {
+        flags: '--audit-policy-file <FILE>',
         description:
-          'append a JSON line for every request: who asked for what, and what came of it (audit.k8s.io/v1, level Metadata)',
+          'a Policy of audit.k8s.io/v1: of which requests the audit log tells, and how much (default: of all, level Metadata)',
       },
       { flags: '--detach', description: 'return when the API server is ready; the plane goes on in the background' },
       operators,

@@ -1,3 +1,6 @@
+export type { AuditPolicy } from './audit/audit-policy.js';
+export { AuditPolicyError } from './audit/audit-policy-error.js';
+export { readAuditPolicy } from './audit/read-audit-policy.js';
 export { readTokenFile, type StaticTokens, TokenFileError } from './authentication/static-tokens.js';
 export { type Encryption, noEncryption } from './encryption/encryption.js';
 export { EncryptionConfigurationError } from './encryption/encryption-configuration-error.js';

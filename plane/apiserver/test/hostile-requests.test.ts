@@ -109,7 +109,10 @@ test('the audit log says who asked for what, as whom, and what came of it, and n
     .map((line) => JSON.parse(line));
   assert.equal(created.verb, 'create');
   assert.equal(created.responseStatus.code, 201);
-  assert.deepEqual(created.objectRef, { resource: 'secrets', namespace: 'default', apiVersion: 'v1' });
+  assert.deepEqual(created.objectRef, { resource: 'secrets', namespace: 'default', name: 'a', apiVersion: 'v1' });
+  assert.deepEqual(created.sourceIPs, ['127.0.0.1']);
+  assert.equal(created.annotations['authorization.k8s.io/decision'], 'allow');
   assert.equal(read.impersonatedUser.username, 'bob');
   assert.equal(read.responseStatus.code, 403);
+  assert.equal(read.annotations['authorization.k8s.io/decision'], 'forbid');
 });

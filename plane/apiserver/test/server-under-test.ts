@@ -6,6 +6,7 @@ import { type Keyspace, memoryKeyspace } from '@castellan/keyspace';
 import { realWorld, type World } from '@castellan/world';
 import {
   type ApiServer,
+  type AuditPolicy,
   type Certificates,
   createApiServer,
   type Encryption,
@@ -61,6 +62,8 @@ export async function startServer(
     world?: World;
     encryption?: Encryption;
     staticTokens?: StaticTokens;
+    auditLog?: string;
+    auditPolicy?: AuditPolicy;
   } = {},
 ): Promise<ServerUnderTest> {
   const world = options.world ?? realWorld();
@@ -72,12 +75,14 @@ export async function startServer(
     world: realWorld(),
   });
   const keyspace = options.keyspace ?? memoryKeyspace(world);
-  const { nodeStreams, encryption, staticTokens } = options;
+  const { nodeStreams, encryption, staticTokens, auditLog, auditPolicy } = options;
   const server = await createApiServer({
     keyspace,
     world,
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
     ...(encryption === undefined ? {} : { encryption }),
+    ...(auditLog === undefined ? {} : { auditLog }),
+    ...(auditPolicy === undefined ? {} : { auditPolicy }),
     ...(staticTokens === undefined ? {} : { staticTokens }),
   });
   const tls = {

@@ -13,6 +13,8 @@ export interface PlaneOptions {
   readonly tokenAuthFile?: string;
   /** Path of a file to which the audit log is appended; absent: none is kept. */
   readonly auditLog?: string;
+  /** Path of a Policy of audit.k8s.io/v1: what is told there; absent: every request, and no bodies. */
+  readonly auditPolicyFile?: string;
   /** Of the API server on loopback. 0 lets the system choose. */
   readonly port: number;
   readonly world: World;

@@ -2,6 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   type ApiServer,
+  type AuditPolicy,
+  AuditPolicyError,
   type Authority,
   type Certificates,
   createApiServer,
@@ -11,6 +13,7 @@ import {
   kubeconfigOf,
   type NodeStreams,
   noEncryption,
+  readAuditPolicy,
   readTokenFile,
   type StaticTokens,
   TokenFileError,
@@ -63,6 +66,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
     await mkdir(dataDirectory, { recursive: true });
     const encryption = await rememberEncryption(dataDirectory, options.encryptionConfiguration);
     const staticTokens = await readStaticTokens(options.tokenAuthFile);
+    const auditPolicy = await readPolicy(options.auditPolicyFile);
     const { keyspace, isShared } = await phase('keyspace', () => openStorage(options));
     started.push(() => keyspace.close());
     started.push(startCompaction(keyspace, options));
@@ -80,7 +84,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
     const streams = new LateNodeStreams();
     const server = await phase('API server', () =>
       planeApiServer(options, {
-        ...{ keyspace, encryption, staticTokens, addresses, serviceAccountKey },
+        ...{ keyspace, encryption, staticTokens, auditPolicy, addresses, serviceAccountKey },
         nodeStreams: streams,
       }).catch(explainDecryption),
     );
@@ -167,12 +171,13 @@ async function planeApiServer(
     readonly keyspace: Keyspace;
     readonly encryption: Encryption | undefined;
     readonly staticTokens: StaticTokens | undefined;
+    readonly auditPolicy: AuditPolicy | undefined;
     readonly addresses: AddressPlan;
     readonly serviceAccountKey: string;
     readonly nodeStreams: NodeStreams;
   },
 ): Promise<ApiServer> {
-  const { keyspace, encryption, staticTokens, addresses, serviceAccountKey, nodeStreams } = parts;
+  const { keyspace, encryption, staticTokens, auditPolicy, addresses, serviceAccountKey, nodeStreams } = parts;
   return await createApiServer({
     serviceAccountKey,
     keyspace,
@@ -182,6 +187,7 @@ async function planeApiServer(
     ...(encryption === undefined ? {} : { encryption }),
     ...(staticTokens === undefined ? {} : { staticTokens }),
     ...(auditLog === undefined ? {} : { auditLog }),
+    ...(auditPolicy === undefined ? {} : { auditPolicy }),
     log: (line) => log.error(line),
   });
 }
@@ -192,6 +198,15 @@ async function readStaticTokens(path: string | undefined): Promise<StaticTokens 
     if (!(error instanceof TokenFileError)) throw error;
     const next = 'correct it, or start without `--token-auth-file`';
     throw new Error(`${path} is not a usable token file: ${error.message}; next: ${next}`, { cause: error });
+  });
+}
+
+async function readPolicy(path: string | undefined): Promise<AuditPolicy | undefined> {
+  if (path === undefined) return undefined;
+  return await readAuditPolicy(path).catch((error: unknown) => {
+    if (!(error instanceof AuditPolicyError)) throw error;
+    const next = 'correct it, or start without `--audit-policy-file`';
+    throw new Error(`${path} is not a usable audit policy: ${error.message}; next: ${next}`, { cause: error });
   });
 }
 

@@ -75,6 +75,7 @@ function upArguments(dataDirectory: string, options: UpOptions): readonly string
     ...['--port', String(options.port)],
     ...formatStorageOptions(options),
     ...(options.auditLog === undefined ? [] : ['--audit-log', options.auditLog]),
+    ...(options.auditPolicyFile === undefined ? [] : ['--audit-policy-file', options.auditPolicyFile]),
     ...(options.tokenAuthFile === undefined ? [] : ['--token-auth-file', options.tokenAuthFile]),
     ...['--operators', operators],
     ...(options.hasNode ? [] : ['--no-node']),

@@ -51,6 +51,7 @@ export async function servePlane(
         ? {}
         : { encryptionConfiguration: options.encryptionConfiguration }),
       ...(options.auditLog === undefined ? {} : { auditLog: options.auditLog }),
+      ...(options.auditPolicyFile === undefined ? {} : { auditPolicyFile: options.auditPolicyFile }),
       ...(options.tokenAuthFile === undefined ? {} : { tokenAuthFile: options.tokenAuthFile }),
       port: options.port,
       world,

@@ -21,6 +21,8 @@ export interface UpOptions {
   readonly tokenAuthFile: string | undefined;
   /** An absolute path. Absent: no audit log is kept. */
   readonly auditLog: string | undefined;
+  /** An absolute path. Absent: every request is told of, and no bodies. */
+  readonly auditPolicyFile: string | undefined;
   /** A pipe to tell the process that started this one how far it is; see detach.ts. */
   readonly announceTo: number | undefined;
 }
@@ -36,6 +38,7 @@ export function parseUpOptions(options: Options): UpOptions {
     encryptionConfiguration: pathOf(options.encryptionProviderConfig),
     tokenAuthFile: pathOf(options.tokenAuthFile),
     auditLog: pathOf(options.auditLog),
+    auditPolicyFile: auditPolicyOf(options),
     announceTo: typeof options.announceTo === 'string' ? Number(options.announceTo) : undefined,
   };
 }
@@ -64,6 +67,12 @@ function parseTls(options: Options): EtcdTlsFiles | undefined {
     ...(certificateFile === undefined ? {} : { certificateFile }),
     ...(keyFile === undefined ? {} : { keyFile }),
   };
+}
+
+function auditPolicyOf({ auditLog, auditPolicyFile }: Options): string | undefined {
+  if (auditPolicyFile !== undefined && auditLog === undefined)
+    throw new CliError('USAGE', '--audit-policy-file needs --audit-log FILE.');
+  return pathOf(auditPolicyFile);
 }
 
 function pathOf(option: unknown): string | undefined {

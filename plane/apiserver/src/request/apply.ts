@@ -59,6 +59,7 @@ type NamedKind = Pick<ResourceDefinition, 'group' | 'version' | 'kind' | 'isCust
 /** The object that a request applies. @throws StatusError 400 */
 export async function readApplied(request: ApiRequest, kind: NamedKind, name: string): Promise<Applied> {
   const { value, problems } = await parseApplied(await readText(request));
+  request.heard?.(value);
   return { applied: appliedObject(value, kind, name), problems };
 }
 

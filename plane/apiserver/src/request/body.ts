@@ -40,10 +40,16 @@ export async function readObject(
   warn: (problem: string) => void = () => {},
 ): Promise<DecodedBody> {
   const mediaType = mediaTypeOf(request);
-  if (mediaType === protobufType) return { object: await protobufObject(request, expected), problems: [] };
+  if (mediaType === protobufType) {
+    const object = await protobufObject(request, expected);
+    request.heard?.(object);
+    return { object, problems: [] };
+  }
   const body = await readText(request);
   const { value, problems } = await parseBody(body, mediaType, expected.kind);
-  return { object: await asObjectOf(expected, value, { body, warn }), problems };
+  const object = await asObjectOf(expected, value, { body, warn });
+  request.heard?.(object);
+  return { object, problems };
 }
 
 async function protobufObject(request: ApiRequest, expected: Expected): Promise<ApiObject> {

@@ -20,7 +20,9 @@ interface SentDeleteOptions {
 
 /** DeleteOptions of the body, else of the query. Fails with 422 where they contradict themselves. */
 export async function readDeleteOptions(request: ApiRequest): Promise<SentDeleteOptions> {
-  return deleteOptionsOf(await readSent(request));
+  const sent = await readSent(request);
+  request.heard?.({ kind: 'DeleteOptions', apiVersion: 'v1', ...sent });
+  return deleteOptionsOf(sent);
 }
 
 /** The same of options that are a part of a body. */

@@ -1,11 +1,12 @@
 import { StatusError } from '@castellan/machinery';
+import { AuditEvent } from '../audit/audit-event.js';
 import { authenticate } from '../authentication/authenticate.js';
 import { impersonate } from '../authentication/impersonate.js';
-import { attributesOf } from '../authorization/attributes.js';
+import { type Attributes, attributesOf } from '../authorization/attributes.js';
+import { forbiddenTo } from '../authorization/authorizer.js';
 import type { ApiRequest, ResponseWriter } from '../server/http.js';
 import { isWebSocket } from '../streaming/web-socket-handshake.js';
 import { webSocketWriter } from '../streaming/web-socket-writer.js';
-import { AuditEvent } from './audit.js';
 import { isTrue, verbOf } from './authorize.js';
 import { withBodyDeadline } from './body-deadline.js';
 import type { Leave } from './in-flight.js';
@@ -22,7 +23,7 @@ import { storageFailure } from './storage-failure.js';
 /** authenticate → impersonate → limit → authorise → route. Every failure becomes a Status; nothing is thrown. */
 export async function handle(server: Server, received: ApiRequest, writer: ResponseWriter): Promise<void> {
   const auditId = server.world.random.uuid();
-  const audit = server.audit === undefined ? undefined : new AuditEvent(server.audit, server.world, received, auditId);
+  const audit = server.audit && new AuditEvent(server.audit, server.world, { request: received, auditId });
   let inFlight: Leave | undefined;
   let asked: { readonly verb: string; readonly info: RequestInfo } | undefined;
   const beginMs = server.world.clock.monotonicNow();
@@ -36,21 +37,23 @@ export async function handle(server: Server, received: ApiRequest, writer: Respo
   const counted = onReplyEnd(received, audit?.watching(writer) ?? writer, ended);
   const isSocketWatch = isWebSocket(received) && isTrue(received.query.get('watch'));
   const outlet = isSocketWatch ? webSocketWriter(counted, received, server.world) : counted;
-  const reply = new Reply(outlet, auditId, received.headers['accept-encoding']);
+  const acceptedEncodings = received.headers['accept-encoding'];
+  const reply = new Reply(outlet, { auditId, acceptedEncodings, listener: audit });
   let request = received;
   try {
     request = withBodyDeadline(withoutLegacyWatch(received), server.world);
+    if (audit !== undefined) request = { ...request, heard: (object) => audit.heard(object) };
     const info = parseRequestInfo(request.path);
     const verb = verbOf(request, info);
     asked = { verb, info };
     audit?.describe({ verb, info });
     const speaker = await authenticate(request, server);
-    audit?.describe({ verb, info }, speaker);
+    audit?.received(speaker);
     const user = await impersonate(server.authorizer, speaker, request, { info, verb });
-    audit?.describe({ verb, info }, speaker, user);
+    audit?.impersonating(user);
     inFlight = server.inFlight.enter(user, verb, info);
-    await server.authorizer.assert(attributesOf(user, verb, info, request.query));
     const annotate = (key: string, value: string) => audit?.annotate(key, value);
+    await authorize(server, attributesOf(user, verb, info, request.query), annotate);
     const exchange = { request, info, user, reply, annotate };
     await (info.type === 'path' ? servePath(server, exchange, info.path) : serveResource(server, exchange, info));
   } catch (error) {
@@ -66,4 +69,16 @@ export async function handle(server: Server, received: ApiRequest, writer: Respo
   } finally {
     if (inFlight?.isStream === false) inFlight.leave();
   }
+}
+
+/** Lets pass or fails with a 403, and has the audit log say why. */
+async function authorize(
+  { authorizer }: Server,
+  attributes: Attributes,
+  annotate: (key: string, value: string) => void,
+): Promise<void> {
+  const { isAllowed, reason } = await authorizer.decide(attributes);
+  annotate('authorization.k8s.io/decision', isAllowed ? 'allow' : 'forbid');
+  annotate('authorization.k8s.io/reason', reason);
+  if (!isAllowed) throw forbiddenTo(attributes, reason);
 }

@@ -24,13 +24,5 @@ export function withoutLegacyWatch(request: ApiRequest): ApiRequest {
     query.set('fieldSelector', selector === '' ? ofName : `${selector},${ofName}`);
   }
   const path = `${root}/${segments.slice(0, nameAt).join('/')}`;
-  return {
-    method: request.method,
-    path,
-    query,
-    headers: request.headers,
-    ...(request.certificateUser === undefined ? {} : { certificateUser: request.certificateUser }),
-    body: (limitBytes) => request.body(limitBytes),
-    onClose: (callback) => request.onClose(callback),
-  };
+  return { ...request, path, query };
 }

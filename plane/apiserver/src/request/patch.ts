@@ -46,6 +46,7 @@ export async function readPatch(
   const type = Object.hasOwn(types, mediaType) ? types[mediaType] : undefined;
   if (type === undefined) throw unsupportedBody([...Object.keys(types), applyPatchType]);
   const patch = parsePatch(await readText(request), mediaType);
+  request.heard?.(patch);
   return async (current) => {
     const patched = type.apply(current, patch);
     if (!isRecord(patched)) throw badRequest(`the patch leaves no ${definition.kind}`);

@@ -12,19 +12,33 @@ const gzipFromBytes = 128 * 1024;
 /** It is done in another thread; this level saves nine tenths and takes a third of the time of the usual one. */
 const gzipLevel = 1;
 
+interface ReplyOptions {
+  readonly auditId: string;
+  /** The request's `accept-encoding`. */
+  readonly acceptedEncodings?: string | undefined;
+  readonly listener?: ReplyListener | undefined;
+}
+
+/** Hears what replies consist of, before they are packed. */
+interface ReplyListener {
+  replied(object: unknown): void;
+  repliedPart(bytes: Uint8Array): void;
+}
+
 /** Headers that every reply of a request carries: its audit id, and the warnings that came up on the way. */
 export class Reply {
   private readonly writer: ResponseWriter;
   private readonly auditId: string;
   private readonly takesGzip: boolean;
+  private readonly listener: ReplyListener | undefined;
   private readonly warnings: string[] = [];
   private isStarted = false;
 
-  /** @param acceptedEncodings the request's `accept-encoding`. */
-  constructor(writer: ResponseWriter, auditId: string, acceptedEncodings = '') {
+  constructor(writer: ResponseWriter, { auditId, acceptedEncodings = '', listener }: ReplyOptions) {
     this.takesGzip = /(?:^|,)\s*gzip\s*(?:,|;\s*q=(?:1|0\.0*[1-9])|$)/i.test(acceptedEncodings);
     this.writer = writer;
     this.auditId = auditId;
+    this.listener = listener;
   }
 
   get hasStarted(): boolean {
@@ -37,6 +51,7 @@ export class Reply {
   }
 
   async object(status: number, object: unknown, representation: Representation = plainJson): Promise<void> {
+    this.listener?.replied(object);
     if (representation.format === 'yaml') {
       const { yamlText } = await import('./yaml-reply.js');
       this.text(status, yamlText(object), 'application/yaml');
@@ -53,7 +68,7 @@ export class Reply {
 
   /** A JSON body of 200 that is made while it is sent. One of a single piece is sent as a whole. */
   async parts(parts: Iterable<Uint8Array>): Promise<void> {
-    const body = new PackedBody(parts);
+    const body = new PackedBody(this.listener === undefined ? parts : heardParts(parts, this.listener));
     const piece = takePiece();
     const begin = body.read(piece);
     if (body.isAtEnd) {
@@ -127,6 +142,13 @@ export class Reply {
       ...(this.retryAfterSeconds === undefined ? {} : { 'retry-after': String(this.retryAfterSeconds) }),
       ...headers,
     });
+  }
+}
+
+function* heardParts(parts: Iterable<Uint8Array>, listener: ReplyListener): Generator<Uint8Array, void> {
+  for (const part of parts) {
+    listener.repliedPart(part);
+    yield part;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
+import type { AuditLog } from '../audit/audit-event.js';
 import type { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import type { StaticTokens } from '../authentication/static-tokens.js';
 import type { Authorizer } from '../authorization/authorizer.js';
@@ -7,7 +8,6 @@ import type { BootstrapRoles } from '../authorization/bootstrap.js';
 import type { Registry } from '../registry/registry.js';
 import type { NodeStreams } from '../server/node-streams.js';
 import type { EventLeases } from '../storage/event-leases.js';
-import type { AuditSink } from './audit.js';
 import type { InFlight } from './in-flight.js';
 import type { RequestMetrics } from './request-metrics.js';
 
@@ -24,7 +24,7 @@ export interface Server {
   readonly inFlight: InFlight;
   readonly metrics: RequestMetrics;
   /** Gets every request's audit events. */
-  readonly audit?: AuditSink;
+  readonly audit?: AuditLog;
   readonly nodeStreams?: NodeStreams;
   /** Whether the server's own objects are there: what /readyz says. */
   isReady(): boolean;

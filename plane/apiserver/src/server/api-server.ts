@@ -1,6 +1,8 @@
 import type { Keyspace } from '@castellan/keyspace';
 import type { World } from '@castellan/world';
 import { postReview } from '../admission/webhook-call.js';
+import { openAuditFile } from '../audit/audit-file.js';
+import { type AuditPolicy, metadataOfAll } from '../audit/audit-policy.js';
 import { ServiceAccountTokens } from '../authentication/service-account-tokens.js';
 import { noStaticTokens, type StaticTokens } from '../authentication/static-tokens.js';
 import { Authorizer } from '../authorization/authorizer.js';
@@ -26,7 +28,6 @@ import { podStrategy } from '../strategies/pod.js';
 import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
 import { ServiceAllocation } from '../strategies/service-allocation.js';
-import { openAuditFile } from './audit-file.js';
 import { createSystemObjects, ownUser, ownWriter } from './bootstrap.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
@@ -45,8 +46,10 @@ export interface ApiServerOptions {
   readonly nodeStreams?: NodeStreams;
   /** Tokens that clients may show beside service accounts' (`readTokenFile`). */
   readonly staticTokens?: StaticTokens;
-  /** Where the audit log is kept: a JSON line per request, with who asked for what but no bodies. Absent: none is. */
+  /** Where the audit log is kept, an event a line. Absent: none is. */
   readonly auditLog?: string;
+  /** What is told there (`readAuditPolicy`). Absent: who asked for what and what came of it, but no bodies. */
+  readonly auditPolicy?: AuditPolicy;
   /** PEM of the private key that signs service accounts' tokens; without it they end with the server. */
   readonly serviceAccountKey?: string;
 }
@@ -125,7 +128,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     leases,
     context,
   });
-  const audit = options.auditLog === undefined ? undefined : openAuditFile(options.auditLog, log);
+  const auditFile = options.auditLog === undefined ? undefined : openAuditFile(options.auditLog, log);
   let isReady = false;
   const server: Server = {
     keyspace,
@@ -142,7 +145,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     bootstrapRoles,
     inFlight: new InFlight(),
     metrics: new RequestMetrics(),
-    ...(audit === undefined ? {} : { audit: (line: string) => audit.append(line) }),
+    ...(auditFile === undefined
+      ? {}
+      : { audit: { policy: options.auditPolicy ?? metadataOfAll, write: (line: string) => auditFile.append(line) } }),
     isReady: () => isReady,
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
     ...(log === undefined ? {} : { log }),
@@ -173,7 +178,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       cancelResume();
       registry.close();
       await Promise.all([...listeners].map((listener) => listener.close()));
-      await audit?.close();
+      await auditFile?.close();
     },
   };
 }

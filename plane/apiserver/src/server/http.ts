@@ -15,6 +15,10 @@ export interface ApiRequest {
   readonly certificateUser?: User;
   /** The protocol that the client wants to speak instead of HTTP, in lower case; only where the transport can change it. */
   readonly upgrade?: string;
+  /** The address that the client's connection comes from, as far as the transport knows. */
+  readonly remoteAddress?: () => string | undefined;
+  /** Gets what the body was read as: for the audit log. */
+  readonly heard?: (object: unknown) => void;
   /** The whole body; fails with a 413 when it is larger than `limitBytes`. */
   body(limitBytes: number): Promise<Uint8Array>;
   /** Runs `callback` once when the client is gone or the reply has ended. */

@@ -16,6 +16,7 @@ export function streamRequest(
     ...urlOf(headers[':path'] ?? '/'),
     headers: flat(headers),
     ...(user === undefined ? {} : { certificateUser: user }),
+    remoteAddress: () => stream.session?.socket.remoteAddress,
     body: (limitBytes) => readBody(stream, limitBytes),
     onClose: (callback) => once(stream, callback),
   };
@@ -44,6 +45,7 @@ export function nodeRequest(request: Http2ServerRequest, user: User | undefined)
     ...urlOf(request.url),
     headers: flat(request.headers),
     ...(user === undefined ? {} : { certificateUser: user }),
+    remoteAddress: () => request.socket.remoteAddress,
     body: (limitBytes) => readBody(request, limitBytes),
     onClose: (callback) => {
       request.socket.once('close', callback);

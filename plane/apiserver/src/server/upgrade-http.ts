@@ -12,6 +12,7 @@ export function upgradeRequest(request: IncomingMessage, socket: Duplex, user: U
     headers: withWebSocketToken(flat(request.headers)),
     ...(user === undefined ? {} : { certificateUser: user }),
     upgrade: (request.headers.upgrade ?? '').toLowerCase(),
+    remoteAddress: () => request.socket.remoteAddress,
     body: () => Promise.resolve(new Uint8Array()),
     onClose: (callback) => {
       if (socket.destroyed) callback();

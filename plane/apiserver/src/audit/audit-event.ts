@@ -1,4 +1,4 @@
-import { exactJson } from '@castellan/machinery';
+import { exactJson, parseExactJson } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import { attributesOf } from '../authorization/attributes.js';
 import { isRecord, type JsonRecord, record, records, text, without } from '../json.js';
@@ -133,7 +133,7 @@ export class AuditEvent {
     this.isComplete = true;
     if (this.responseBytes > longestEvent) this.annotate(truncated, 'true');
     else if (this.responseChunks.length > 0) {
-      this.responseObject = JSON.parse(Buffer.concat(this.responseChunks).toString('utf8'));
+      this.responseObject = parseExactJson(Buffer.concat(this.responseChunks).toString('utf8'));
     }
     this.tell('ResponseComplete');
   }

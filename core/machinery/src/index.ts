@@ -10,6 +10,14 @@ export { type CelEngine, type CelProgram, type CelVariable, loadCelEngine } from
 export { untyped as untypedCelValue } from './cel/from-json.js';
 export { type CelAccessAnswer, type CelAccessQuestion, CelAuthorizer } from './cel/library-authorizer.js';
 export { type CelValue, LiteralMap as CelRecord } from './cel/value.js';
+export { defineKind } from './define-kind/define-kind.js';
+export { KindDefinitionError } from './define-kind/definition-errors.js';
+export type { Kind, ReadOf, VersionTypes, WriteOf } from './define-kind/kind.js';
+export type { KindDefinition } from './define-kind/kind-definition.js';
+export type { Converted, OlderVersion } from './define-kind/older-version.js';
+export type { Column } from './define-kind/printer-columns.js';
+export type { AnySchema, Presence, SchemaBuilder } from './define-kind/schema-builder.js';
+export { s } from './define-kind/schema-builders.js';
 export {
   type ConfigMap,
   type Container,
@@ -132,6 +140,7 @@ export {
   qualifiedNameErrors,
   wildcardSubdomainErrors,
 } from './validation/names.js';
+export { scaleSpecErrors, scaleStatusErrors } from './validation/scale-rules.js';
 export { canonicalJson, goJsonInOrder } from './value/canonical-json.js';
 export { deepEqual } from './value/deep-equal.js';
 export { deepFreeze } from './value/deep-freeze.js';

@@ -5,11 +5,12 @@ import {
   formatFieldError,
   type JsonSchema,
   loadEnginesFor,
+  scaleSpecErrors,
+  scaleStatusErrors,
 } from '@castellan/machinery';
 import { type ApiObject, isRecord } from '../json.js';
 import type { ScalePaths } from '../registry/scale-paths.js';
 import type { Strategy } from '../registry/strategy.js';
-import { scaleSpecErrors, scaleStatusErrors } from './scale-rules.js';
 
 /** Defaulting, validation and pruning of custom resources by their schema, which is compiled when it is first needed. */
 export function customStrategy(

@@ -1,16 +1,24 @@
-import { type FieldError, fieldError } from '@castellan/machinery';
-import { type ApiObject, isRecord } from '../json.js';
-import type { ScalePaths } from '../registry/scale-paths.js';
+import type { KubernetesObject } from '../object.js';
+import { isRecord } from '../value/record.js';
+import { type FieldError, fieldError } from './field-error.js';
+
+/** Where a kind with a scale keeps what autoscaling/v1 Scale shows of it, each the names of fields from the root on. */
+export interface ReplicasPaths {
+  readonly specReplicas: readonly string[];
+  readonly statusReplicas: readonly string[];
+  /** Where the selector stands as text. */
+  readonly labelSelector?: readonly string[];
+}
 
 const mostReplicas = 2 ** 31 - 1;
 
 /** Of an object with a scale: that the number of replicas that is asked for is one. */
-export function scaleSpecErrors(object: ApiObject, { specReplicas }: ScalePaths): readonly FieldError[] {
+export function scaleSpecErrors(object: KubernetesObject, { specReplicas }: ReplicasPaths): readonly FieldError[] {
   return replicasErrors(object, specReplicas);
 }
 
 /** Of an object with a scale: that its status has a number of replicas, and a selector that is text. */
-export function scaleStatusErrors(object: ApiObject, paths: ScalePaths): readonly FieldError[] {
+export function scaleStatusErrors(object: KubernetesObject, paths: ReplicasPaths): readonly FieldError[] {
   const { statusReplicas, labelSelector } = paths;
   const selected = labelSelector === undefined ? undefined : read(object, labelSelector, 'string');
   return [
@@ -21,7 +29,7 @@ export function scaleStatusErrors(object: ApiObject, paths: ScalePaths): readonl
   ];
 }
 
-function replicasErrors(object: ApiObject, path: readonly string[]): readonly FieldError[] {
+function replicasErrors(object: KubernetesObject, path: readonly string[]): readonly FieldError[] {
   const { value, problem } = read(object, path, 'int64');
   const field = shown(path);
   if (problem !== undefined) return [fieldError.invalid(field, 0, problem)];
@@ -33,7 +41,7 @@ function replicasErrors(object: ApiObject, path: readonly string[]): readonly Fi
 
 /** The value at a path; what is wrong where it, or what leads to it, is of another type. */
 function read(
-  object: ApiObject,
+  object: KubernetesObject,
   path: readonly string[],
   wanted: 'int64' | 'string',
 ): { readonly value?: unknown; readonly problem?: string } {

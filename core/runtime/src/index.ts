@@ -20,9 +20,25 @@ export { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from '
 export { createManager, type Manager, type ManagerOptions, type ManagerStatus } from './manager/manager.js';
 export type { KeyStatus } from './manager/reconcile-history.js';
 export type { Operator } from './operator.js';
+export {
+  type DefinedPlanner,
+  definePlanner,
+  type ExplorationBound,
+  type PlannerExploration,
+} from './planner/define-planner.js';
 export { type Exploration, type ExploreOptions, explore, type Violation } from './planner/explore.js';
 export { type Forecast, type ForecastEntry, type ForecastOptions, forecast } from './planner/forecast.js';
+export { NotNowError } from './planner/not-now-error.js';
 export type { Invariant, Model, Planner, WorldMove } from './planner/planner.js';
+export type {
+  ActContext,
+  Pass,
+  PassContext,
+  PassTiming,
+  PlannerDefinition,
+  PlannerModel,
+} from './planner/planner-definition.js';
+export { standardEvents } from './planner/standard-report.js';
 export {
   type BackoffOptions,
   BucketLimiter,

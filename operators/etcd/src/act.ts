@@ -52,7 +52,7 @@ export async function act(step: EtcdStep, cluster: EtcdCluster, sighting: Sighti
       return;
     }
     case 'createPod': {
-      const initialCluster = sighting.members.flatMap(({ name, peerUrls }) =>
+      const initialCluster = sighting.listedMembers.flatMap(({ name, peerUrls }) =>
         peerUrls.map((peerUrl) => ({ name: name === '' ? podNameOf(peerUrl) : name, peerUrl })),
       );
       const pod = memberPod(cluster, { name: step.name, initialState: 'existing', initialCluster });
@@ -89,8 +89,8 @@ async function assertNeverLatched(cluster: EtcdCluster, { client, signal }: ActT
 }
 
 /** A seed that has begun to answer since it was observed is kept. */
-async function assertSilent(name: string, { pods: seen }: Sighting, { admin, signal }: ActTools): Promise<void> {
-  const pod = seen.find(({ metadata }) => metadata.name === name);
+async function assertSilent(name: string, { podObjects }: Sighting, { admin, signal }: ActTools): Promise<void> {
+  const pod = podObjects.find(({ metadata }) => metadata.name === name);
   const endpoint = pod && endpointOf(pod, ports.client);
   if (endpoint === undefined) return;
   const state = await admin.status(endpoint, signal).catch(() => undefined);

@@ -12,7 +12,7 @@ export {
   type EtcdPodPolicy,
   etcdClusters,
 } from './api/etcd-cluster.js';
-export { type EtcdControllerOptions, etcdController } from './controller.js';
+export { defineEtcdPlanner, type EtcdControllerOptions, type EtcdPlanner, etcdController } from './controller.js';
 export { type ExploreEtcdOptions, exploreEtcd } from './model/explore-etcd.js';
 export { etcdModel } from './model/model.js';
 export type {

@@ -78,11 +78,11 @@ async function look(peers: readonly Peer[], prepare: (api: InMemoryCluster) => v
 
 test("the leader's list of members is the one that counts", async () => {
   const now = [member('a'), member('b'), member('c')];
-  const { observation, endpoint } = await look([
+  const observation = await look([
     { name: 'b', members: now.slice(0, 2), state: { raftAppliedIndex: 900 } },
     { name: 'a', members: now },
   ]);
-  assert.equal(endpoint, `http://10.0.0.${idOf('a')}:2379`);
+  assert.equal(observation.endpoint, `http://10.0.0.${idOf('a')}:2379`);
   const { membership } = observation;
   assert.ok(membership.kind === 'known');
   assert.deepEqual(
@@ -92,19 +92,19 @@ test("the leader's list of members is the one that counts", async () => {
 });
 
 test('when nobody answers the members are unknown, not gone', async () => {
-  const { observation } = await look([{ name: 'a', isSilent: true }]);
+  const observation = await look([{ name: 'a', isSilent: true }]);
   assert.deepEqual(observation.membership, { kind: 'unknown', reason: 'none is up', learners: [] });
 });
 
 test('learners that answer alone do not know the members, and are named', async () => {
-  const { observation } = await look([{ name: 'b', state: { isLearner: true } }]);
+  const observation = await look([{ name: 'b', state: { isLearner: true } }]);
   assert.ok(observation.membership.kind === 'unknown');
   assert.deepEqual(observation.membership.learners, ['demo-b']);
 });
 
 test('members of two clusters are a mismatch that names them', async () => {
   const members = [member('a'), member('b')];
-  const { observation } = await look([
+  const observation = await look([
     { name: 'a', members },
     { name: 'b', members, state: { clusterId: 'c2' } },
   ]);
@@ -116,7 +116,7 @@ test('members of two clusters are a mismatch that names them', async () => {
 
 test('a member that knows of no leader answers and is not healthy', async () => {
   const members = [member('a'), member('b')];
-  const { observation } = await look([
+  const observation = await look([
     { name: 'a', members },
     { name: 'b', members, state: { leaderId: undefined } },
   ]);
@@ -129,7 +129,7 @@ test('a member that knows of no leader answers and is not healthy', async () => 
 
 test('a leader that does not know of its successor is not taken for the leader', async () => {
   const members = [member('a'), member('b')];
-  const { observation } = await look([
+  const observation = await look([
     { name: 'a', members, state: { raftTerm: 2 } },
     { name: 'b', members, state: { leaderId: idOf('b'), raftTerm: 3 } },
   ]);
@@ -146,7 +146,7 @@ test('a leader that does not know of its successor is not taken for the leader',
 test('a learner has caught up at nine tenths of the log of the leader', async () => {
   const isCaughtUp = async (raftAppliedIndex: number) => {
     const members = [member('a'), member('b', { isLearner: true })];
-    const { observation } = await look([
+    const observation = await look([
       { name: 'a', members },
       { name: 'b', state: { isLearner: true, raftAppliedIndex } },
     ]);
@@ -162,7 +162,7 @@ test('a learner is overdue five minutes after its process started, and not while
       { name: 'a', members },
       { name: 'b', isSilent: true },
     ];
-    const { observation } = await look(peers, (api) => {
+    const observation = await look(peers, (api) => {
       const key = { namespace: 'default', name: 'demo-b' };
       const old = api.require(pods, key);
       const state = running
@@ -178,14 +178,14 @@ test('a learner is overdue five minutes after its process started, and not while
 
 test('a member that never started is known by the pod that its peer URL names', async () => {
   const members = [member('a'), member('b', { name: '' })];
-  const { observation } = await look([{ name: 'a', members }]);
+  const observation = await look([{ name: 'a', members }]);
   assert.ok(observation.membership.kind === 'known');
   const [, added] = observation.membership.members;
   assert.deepEqual([added?.name, added?.isStarted], ['demo-b', false]);
 });
 
 test("a member's pod that the cache does not show yet is looked for at the API server", async () => {
-  const { observation } = await look([{ name: 'a', members: [member('a'), member('b')] }], (api) => {
+  const observation = await look([{ name: 'a', members: [member('a'), member('b')] }], (api) => {
     api.create(pods, memberPod('b', 1));
     const { ownedBy } = api.reader;
     api.reader.ownedBy = (type, uid) => ownedBy(type, uid).filter(({ metadata }) => metadata.name !== 'demo-b');
@@ -197,7 +197,7 @@ test("a member's pod that the cache does not show yet is looked for at the API s
 });
 
 test('pods and services of the same name that belong to someone else are not ours', async () => {
-  const { observation } = await look([], (api) => {
+  const observation = await look([], (api) => {
     api.create(pods, memberPod('x', 0, 'someone else'));
     api.create(services, { metadata: { name: 'demo', namespace: 'default' } });
   });

@@ -24,12 +24,11 @@ export interface ObserveSources {
   readonly signal: AbortSignal;
 }
 
-/** An observation for the planner, and beside it what carrying out its decision needs. */
-export interface Sighting {
-  readonly observation: EtcdObservation;
-  readonly pods: readonly Pod[];
+/** An observation for the planner, and with it what carrying out its decision needs. */
+export interface Sighting extends EtcdObservation {
+  readonly podObjects: readonly Pod[];
   /** The members as etcd lists them; empty while unknown. */
-  readonly members: readonly EtcdMember[];
+  readonly listedMembers: readonly EtcdMember[];
   /** Where a change is best asked for: the leader, else any voter that answers. */
   readonly endpoint: string | undefined;
 }
@@ -60,18 +59,16 @@ export async function observe(cluster: EtcdCluster, sources: ObserveSources): Pr
   const nowMs = world.clock.now();
   const views = ordered.map((pod, index) => viewPod(pod, index, nowMs));
   return {
-    observation: {
-      hasPeerService: isOurs(name) === true,
-      hasClientService: isOurs(clientServiceName(name)) === true,
-      latchedClusterId: cluster.status?.clusterID,
-      seedName: seedNameOf(cluster),
-      freshName: `${name}-${world.random.string(10)}`,
-      pods: views,
-      membership: membershipOf(answers, list, ordered, nowMs, memory),
-      pause: memory.pause(),
-    },
-    pods: ordered,
-    members: list?.members ?? [],
+    hasPeerService: isOurs(name) === true,
+    hasClientService: isOurs(clientServiceName(name)) === true,
+    latchedClusterId: cluster.status?.clusterID,
+    seedName: seedNameOf(cluster),
+    freshName: `${name}-${world.random.string(10)}`,
+    pods: views,
+    membership: membershipOf(answers, list, ordered, nowMs, memory),
+    pause: memory.pause(),
+    podObjects: ordered,
+    listedMembers: list?.members ?? [],
     endpoint: (leaderOf(answers) ?? list)?.endpoint,
   };
 }

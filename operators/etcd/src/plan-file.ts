@@ -1,13 +1,12 @@
 import type { Client } from '@castellan/client';
 import { type Pod, pods, services } from '@castellan/machinery';
-import { type Decision, forecast } from '@castellan/runtime';
+import type { Decision } from '@castellan/runtime';
 import { type EtcdCluster, type EtcdMemberStatus, etcdClusters } from './api/etcd-cluster.js';
+import { defineEtcdPlanner } from './controller.js';
 import { desiredOf } from './desired.js';
-import { etcdModel } from './model/model.js';
-import { type EtcdState, emptyState, type QuorumCount, quorumIn, type Slot } from './model/state.js';
-import { clientServiceName } from './names.js';
-import type { EtcdStep, PodView } from './observation.js';
-import { etcdPlanner } from './plan.js';
+import { type QuorumCount, quorumIn } from './model/state.js';
+import { clientServiceName, seedNameOf } from './names.js';
+import type { EtcdObservation, EtcdStep, MemberView } from './observation.js';
 import { viewPod } from './pod-view.js';
 import { sayStep } from './report/say-step.js';
 
@@ -42,11 +41,8 @@ export interface ExistingEtcdCluster {
  * it is explored with. Future pods are numbered; their real names will end in ten random characters.
  */
 export function forecastEtcdCluster(manifest: EtcdCluster, existing?: ExistingEtcdCluster): EtcdForecast {
-  const { name } = manifest.metadata;
-  const desired = desiredOf(manifest);
-  const model = etcdModel({ nameOf: (serial) => `${name}-${serial + 1}` });
-  const state = existing === undefined ? emptyState : stateOf(existing);
-  const { entries, end } = forecast({ planner: etcdPlanner, model, desired, state });
+  const observation = existing && observationOf(existing);
+  const { entries, end } = defineEtcdPlanner().forecast(desiredOf(manifest), observation);
   const steps = entries.map(({ number, step, reason, after, thenWaits }) => ({
     number,
     action: sayStep(step),
@@ -98,49 +94,33 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The model's state, as far as the API server knows it: members are those that the operator last saw. */
-function stateOf({ cluster, pods: found, serviceNames, nowMs }: ExistingEtcdCluster): EtcdState {
-  const name = cluster.metadata.name ?? '';
-  const members = cluster.status?.memberDetails ?? [];
-  const views = found.map((pod, age) => viewPod(pod, age, nowMs));
-  const strays = views.filter((pod) => !members.some((member) => member.name === pod.name));
-  const slots = [
-    ...members.map((member) =>
-      memberSlot(
-        member,
-        views.find((pod) => pod.name === member.name),
-      ),
-    ),
-    ...strays.map((pod) => slotOf('none', pod.name, pod)),
-  ];
+/** What the API server can tell: members are those that the operator last saw. Nobody is asked, so nothing is refused. */
+function observationOf({ cluster, pods: found, serviceNames, nowMs }: ExistingEtcdCluster): EtcdObservation {
+  const { metadata, status } = cluster;
+  const { name = '' } = metadata;
+  const members = status?.memberDetails ?? [];
   return {
     hasPeerService: serviceNames.includes(name),
     hasClientService: serviceNames.includes(clientServiceName(name)),
-    isLatched: cluster.status?.clusterID !== undefined,
-    clusters: cluster.status?.clusterID === undefined ? 0 : 1,
-    slots,
-    leader: members.find(({ role }) => role === 'leader')?.name,
-    isSettling: false,
-    serial: slots.length,
+    latchedClusterId: status?.clusterID,
+    seedName: seedNameOf(cluster),
+    freshName: `${name}-${found.length + 1}`,
+    pods: found.map((pod, age) => viewPod(pod, age, nowMs)),
+    membership: { kind: 'known', clusterId: status?.clusterID ?? '', members: members.map(viewMember) },
+    pause: undefined,
   };
 }
 
-function memberSlot(member: EtcdMemberStatus, pod: PodView | undefined): Slot {
-  if (member.role !== 'learner') return slotOf('voter', member.name, pod);
-  // A learner that does not answer has probably not joined yet.
-  const slot = slotOf('learner', member.name, pod);
-  return { ...slot, isStarted: member.isHealthy, hasData: slot.hasData && member.isHealthy };
-}
-
-function slotOf(member: Slot['member'], name: string, pod: PodView | undefined): Slot {
+function viewMember({ name, id, role, isHealthy, version }: EtcdMemberStatus): MemberView {
   return {
+    id,
     name,
-    member,
-    isStarted: member !== 'none',
-    pod: pod?.phase ?? 'none',
-    isNew: pod?.initialState === 'new',
-    hasData: pod !== undefined && pod.phase !== 'dead',
-    log: 'behind',
-    isOutdated: false,
+    isLearner: role === 'learner',
+    isStarted: role !== 'learner' || isHealthy,
+    isLeader: role === 'leader',
+    isHealthy,
+    isCaughtUp: false,
+    isOverdue: false,
+    version,
   };
 }

@@ -3,8 +3,7 @@ import type { EtcdDesired, EtcdObservation, EtcdStep } from '../observation.js';
 import { etcdPlanner } from '../plan.js';
 import { invariants } from './invariants.js';
 import { etcdModel } from './model.js';
-import { startStates } from './starts.js';
-import { isBeyondRepair, isGoal } from './state.js';
+import { isBeyondRepair } from './state.js';
 
 export interface ExploreEtcdOptions {
   /** The `spec.size` to plan for. */
@@ -23,16 +22,18 @@ export interface ExploreEtcdOptions {
 /** Explores every state that the etcd planner can get a cluster into; see `explore`. */
 export function exploreEtcd(options: ExploreEtcdOptions): Exploration {
   const { size, startSlots, faults, staleness, isGuarded = true, maxStates = 20_000_000 } = options;
+  const model = etcdModel({ isGuarded, nameOf: (serial) => `m${serial}` });
+  const desired = { name: 'm', size, isPaused: false };
   return explore({
     planner: options.planner ?? etcdPlanner,
-    model: etcdModel({ isGuarded }),
-    desired: { name: 'm', size, isPaused: false },
-    starts: startStates(startSlots),
+    model,
+    desired,
+    starts: model.starts(startSlots),
     invariants,
     faults,
     staleness,
     maxStates,
-    isGoal: (state) => isGoal(state, size),
+    isGoal: (state) => model.isGoal(state, desired),
     isBeyondRepair,
   });
 }

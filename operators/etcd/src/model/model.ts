@@ -1,21 +1,30 @@
-import type { Model } from '@castellan/runtime';
+import type { PlannerModel } from '@castellan/runtime';
 import type { EtcdDesired, EtcdObservation, EtcdStep, MemberView, PodView } from '../observation.js';
 import { sayStep } from '../report/say-step.js';
 import { type ApplyOptions, apply } from './apply.js';
+import { assume } from './assume.js';
 import { fingerprint } from './fingerprint.js';
-import { type EtcdState, isCutShort, isUp, quorumIn } from './state.js';
+import { startStates } from './starts.js';
+import { type EtcdState, isBeyondRepair, isCutShort, isGoal, isUp, quorumIn } from './state.js';
 import { faults, progress } from './world.js';
 
 export interface EtcdModelOptions extends Partial<ApplyOptions> {
-  /** The name of the n-th member to be made, from 0 for the seed. */
-  readonly nameOf?: (serial: number) => string;
+  /** The name of the n-th member to be made, from 0 for the seed; `CLUSTER-1` and so on by default. */
+  readonly nameOf?: (serial: number, desired: EtcdDesired) => string;
 }
 
+export type EtcdModel = PlannerModel<EtcdDesired, EtcdState, EtcdObservation, EtcdStep>;
+
 /** How an etcd cluster and its pods behave, for forecasts and for exploration. */
-export function etcdModel(options: EtcdModelOptions = {}): Model<EtcdDesired, EtcdState, EtcdObservation, EtcdStep> {
-  const { isGuarded = true, nameOf = (serial) => `m${serial}` } = options;
+export function etcdModel(options: EtcdModelOptions = {}): EtcdModel {
+  const { isGuarded = true, nameOf = (serial, { name }) => `${name}-${serial + 1}` } = options;
   return {
-    observe: (state) => observe(state, nameOf),
+    desires: (members) => Array.from({ length: members }, (_, index) => desire(index + 1)),
+    starts: startStates,
+    isGoal: (state, { size }) => isGoal(state, size),
+    isBeyondRepair,
+    assume,
+    observe: (state, desired) => observe(state, (serial) => nameOf(serial, desired)),
     // Each step is one write, so stopping in the middle of one is stopping before or after it.
     apply: (state, step) => [apply(state, step, { isGuarded })],
     progress,
@@ -24,6 +33,10 @@ export function etcdModel(options: EtcdModelOptions = {}): Model<EtcdDesired, Et
     describe,
     describeStep: sayStep,
   };
+}
+
+function desire(size: number): EtcdDesired {
+  return { name: 'm', size, isPaused: false };
 }
 
 const theCluster = 'the cluster';

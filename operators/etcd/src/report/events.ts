@@ -19,13 +19,12 @@ export interface WarningsInput {
   readonly cluster: EtcdCluster;
   /** As it is now. */
   readonly status: EtcdClusterStatus;
-  readonly decision: Decision<EtcdStep>;
   readonly pods: readonly Pod[];
 }
 
-/** What has become worth a warning since the status was last written. */
+/** What has become worth a warning since the status was last written; that it is blocked is told anyway. */
 export function warningsOf(input: WarningsInput): readonly EventNote[] {
-  return [blocked(input), evenSize(input), otherVersion(input)].filter((event) => event !== undefined);
+  return [evenSize(input), otherVersion(input)].filter((event) => event !== undefined);
 }
 
 /** Where the operator of seed 000 had a reason for it, that one. */
@@ -55,11 +54,6 @@ function reasonOf(step: EtcdStep): string {
     case 'deletePod':
       return 'PodDeleted';
   }
-}
-
-function blocked({ cluster, status, decision }: WarningsInput): EventNote | undefined {
-  if (decision.kind !== 'blocked' || cluster.status?.reason === status.reason) return undefined;
-  return { type: 'Warning', reason: 'Blocked', message: `${capitalize(decision.reason)}; ${decision.remedy}` };
 }
 
 function evenSize({ cluster }: WarningsInput): EventNote | undefined {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Decision } from '@castellan/runtime';
 import type { EtcdCluster, EtcdClusterStatus } from '../api/etcd-cluster.js';
 import { desiredOf } from '../desired.js';
 import type { EtcdObservation, EtcdStep, MemberView, PodView } from '../observation.js';
@@ -163,37 +162,25 @@ test('the cluster ID is in the status of the very pass that latches it', () => {
 test('a version that is not the one asked for is a warning, once', () => {
   const asked = cluster({ version: '3.2.13' });
   const status = statusFor(asked, whole);
-  const decision: Decision<EtcdStep> = { kind: 'settled', reason: 'all well' };
   const pods = [{ metadata: { name: 'demo-10', annotations: { 'etcd.version': '3.2.13' } } }];
-  const [warning] = warningsOf({ cluster: asked, status, decision, pods });
+  const [warning] = warningsOf({ cluster: asked, status, pods });
   assert.equal(warning?.reason, 'VersionSubstituted');
   assert.match(warning?.message ?? '', /etcd 3\.4\.23 runs where 3\.2\.13 was asked for/);
-  assert.deepEqual(warningsOf({ cluster: { ...asked, status }, status, decision, pods }), []);
+  assert.deepEqual(warningsOf({ cluster: { ...asked, status }, status, pods }), []);
 });
 
 test('a version that was changed later says that running members keep theirs', () => {
   const asked = cluster({ version: '3.5.16' });
   const pods = [{ metadata: { name: 'demo-10', annotations: { 'etcd.version': '3.4.23' } } }];
-  const decision: Decision<EtcdStep> = { kind: 'settled', reason: 'all well' };
-  const [warning] = warningsOf({ cluster: asked, status: statusFor(asked, whole), decision, pods });
+  const [warning] = warningsOf({ cluster: asked, status: statusFor(asked, whole), pods });
   assert.equal(warning?.reason, 'VersionNotApplied');
 });
 
-test('an even size and a block are warnings; a wait is no event', () => {
-  const even = cluster({ size: 4 });
-  const blocked: Decision<EtcdStep> = { kind: 'blocked', reason: 'it cannot go on', remedy: 'do this' };
-  const warnings = warningsOf({
-    cluster: even,
-    status: { reason: 'it cannot go on; do this' },
-    decision: blocked,
-    pods: [],
-  });
+test('an even size is a warning; a wait is no event', () => {
+  const warnings = warningsOf({ cluster: cluster({ size: 4 }), status: {}, pods: [] });
   assert.deepEqual(
     warnings.map(({ type, reason, message }) => [type, reason, message]),
-    [
-      ['Warning', 'Blocked', 'It cannot go on; do this'],
-      ['Warning', 'EvenSize', '4 members survive no more failures than 3 do; an odd size is the better one'],
-    ],
+    [['Warning', 'EvenSize', '4 members survive no more failures than 3 do; an odd size is the better one']],
   );
   assert.deepEqual(stepEvents({ kind: 'wait', reason: 'not yet', afterMs: 1 }), []);
 });

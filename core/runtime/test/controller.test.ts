@@ -384,6 +384,22 @@ test('a conflict is retried without a warning, because the retry reads what the 
   await bench.stop();
 });
 
+for (const [what, result, message] of [
+  ['nothing sensible', 'done', /the reconcile of controller test returned 'done': return undefined, or/],
+  ['an impossible time', { requeueAfterMs: Number.NaN }, /returned \{ requeueAfterMs: NaN \}: return undefined, or/],
+  ['a negative time', { requeueAfterMs: -1 }, /returned \{ requeueAfterMs: -1 \}: return undefined, or/],
+] as const) {
+  test(`B6: a reconcile that returns ${what} is told what it may return, and not tried again`, async () => {
+    const bench = new Bench(async () => result as ReconcileResult);
+    await bench.create('a');
+    await bench.start();
+    await bench.world.advance(60_000);
+    assert.equal(bench.errors.length, 1);
+    assert.match(String(bench.errors[0]), message);
+    await bench.stop();
+  });
+}
+
 test('reading a kind that nobody watches is refused in plain words', async () => {
   const bench = new Bench(nothing);
   assert.throws(

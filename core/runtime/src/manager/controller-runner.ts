@@ -1,8 +1,17 @@
 // Walk 5b/10: a change held by the informer becomes a key in this controller's queue; a worker gives it to the operator.
 
 import { type Client, startDeadline } from '@castellan/client';
-import { isStatusError, parseKey } from '@castellan/machinery';
+import {
+  formatKey,
+  isStatusError,
+  type KubernetesObject,
+  keyOf,
+  parseKey,
+  type ResourceType,
+} from '@castellan/machinery';
 import type { World } from '@castellan/world';
+import { explainFrozenWrite } from '../controller/frozen-write.js';
+import { HotLoopDetector } from '../controller/hot-loop.js';
 import type { Controller, EventRecorder, Log, ReconcileResult, WatchSource } from '../controller.js';
 import { errorMessage } from '../error-message.js';
 import type { InformerSet } from '../informer/informer-set.js';
@@ -11,6 +20,7 @@ import { BucketLimiter, KeyedBackoff, longestOf } from '../queue/rate-limiter.js
 import { WorkQueue } from '../queue/work-queue.js';
 import type { ChannelSource } from '../source/channel-source.js';
 import { TerminalError } from '../terminal-error.js';
+import { assertResult } from './checked-result.js';
 import { type KeyStatus, ReconcileHistory } from './reconcile-history.js';
 import { ControllerSources, type Trigger } from './sources.js';
 import { TrackedClient } from './tracked-client.js';
@@ -51,6 +61,7 @@ export class ControllerRunner {
   readonly #options: ControllerRunnerOptions;
   readonly #queue: WorkQueue;
   readonly #history = new ReconcileHistory();
+  readonly #hotLoops: HotLoopDetector;
   readonly #sources: ControllerSources;
   #reconciles = 0;
   #failures = 0;
@@ -65,6 +76,7 @@ export class ControllerRunner {
       new BucketLimiter({ clock, ...retryBudget }),
     );
     this.#queue = new WorkQueue({ clock, limiter });
+    this.#hotLoops = new HotLoopDetector(clock);
     this.#sources = new ControllerSources(options.controller, options.informers, (trigger) => this.#trigger(trigger));
   }
 
@@ -116,9 +128,36 @@ export class ControllerRunner {
     }
   }
 
-  #trigger({ key, cause, priority }: Trigger): void {
+  #trigger({ key, cause, priority, change }: Trigger): void {
     this.#history.trigger(key, cause);
-    this.#queue.addAfter(key, this.#options.controller.debounceMs ?? 0, priority);
+    if (change !== undefined) this.#hotLoops.noteTrigger(key, change);
+    const { debounceMs = 0 } = this.#options.controller;
+    this.#queue.addAfter(key, Math.max(debounceMs, this.#hotLoops.penaltyMs(key)), priority);
+  }
+
+  #noteWrite(
+    key: string,
+    log: Log,
+    type: ResourceType,
+    before: KubernetesObject | undefined,
+    after: KubernetesObject,
+  ): void {
+    const loop = this.#hotLoops.noteWrite(key, `${type.kind} ${formatKey(keyOf(after))}`, before, after);
+    if (loop === undefined) return;
+    const message = `${loop}; controller ${this.name} is slowed down for ${key}: a reconcile must write nothing when nothing has changed`;
+    log.warn(message);
+    const { events, informers, controller } = this.#options;
+    const object = informers.get(controller.for, parseKey(key));
+    if (object !== undefined) events.record(object, { type: 'Warning', reason: 'WritesInALoop', message });
+  }
+
+  /** What a reconcile of `key` may have read, the likeliest first. */
+  *#readObjects(key: string): Generator<KubernetesObject, void, undefined> {
+    const { informers, controller } = this.#options;
+    const object = informers.get(controller.for, parseKey(key));
+    if (object !== undefined) yield object;
+    for (const type of controller.owns ?? []) yield* informers.ownedBy(type, object?.metadata.uid ?? '');
+    for (const informer of informers.all()) yield* informer.list();
   }
 
   /** One reconcile of one key, and what is to become of the key. Never throws. */
@@ -137,12 +176,15 @@ export class ControllerRunner {
       `the reconcile of ${key} by ${controller.name} to end`,
       stop,
     );
-    const client = new TrackedClient(this.#options.client, informers, deadline.signal);
+    const client = new TrackedClient(this.#options.client, informers, deadline.signal, (...write) =>
+      this.#noteWrite(key, log, ...write),
+    );
     try {
       const context = { client, cache: informers, world, signal: deadline.signal, log, events };
       const result = await controller.reconcile(parseKey(key), context);
       // One that goes on after its deadline has failed, whatever it returns: it must be seen, not hidden by success.
       if (deadline.isPassed) throw deadline.signal.reason;
+      assertResult(result, controller.name);
       this.#succeeded(key, result);
       this.#history.set({ ...begun, outcome: 'done', tookMs: world.clock.monotonicNow() - startedMs, failures: 0 });
       const isGone = informers.get(controller.for, parseKey(key)) === undefined;
@@ -150,9 +192,17 @@ export class ControllerRunner {
     } catch (error) {
       if (stop.aborted) return;
       if (deadline.isPassed) this.#deadlinesMissed += 1;
-      const outcome = this.#failed(key, deadline.isPassed ? deadline.signal.reason : error, log);
+      const cause = deadline.isPassed ? deadline.signal.reason : error;
+      const failure = explainFrozenWrite(cause, this.#readObjects(key)) ?? cause;
+      const outcome = this.#failed(key, failure, log);
       const tookMs = world.clock.monotonicNow() - startedMs;
-      this.#history.set({ ...begun, outcome, tookMs, error: errorMessage(error), failures: this.#queue.failures(key) });
+      this.#history.set({
+        ...begun,
+        outcome,
+        tookMs,
+        error: errorMessage(failure),
+        failures: this.#queue.failures(key),
+      });
     } finally {
       deadline.dispose();
     }
@@ -163,7 +213,7 @@ export class ControllerRunner {
     const afterMs = result?.requeueAfterMs;
     if (afterMs === undefined) return;
     this.#history.trigger(key, `${afterMs} ms after the last time`);
-    this.#queue.addAfter(key, afterMs, this.#queue.priorityOf(key));
+    this.#queue.addAfter(key, Math.max(afterMs, this.#hotLoops.penaltyMs(key)), this.#queue.priorityOf(key));
   }
 
   #failed(key: string, error: unknown, log: Log): 'failed' | 'terminal' {

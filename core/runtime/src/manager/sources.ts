@@ -1,4 +1,5 @@
 import { formatKey, type KubernetesObject, keyOf, type ResourceType } from '@castellan/machinery';
+import type { SeenChange } from '../controller/hot-loop.js';
 import type { Controller, WatchSource } from '../controller.js';
 import type { Change, Informer } from '../informer/informer.js';
 import type { InformerSet } from '../informer/informer-set.js';
@@ -11,8 +12,8 @@ export interface Trigger {
   /** In words: "pods default/etcd-0 was updated". */
   readonly cause: string;
   readonly priority: number;
-  /** Of the object whose change it is; absent where there is none. */
-  readonly revision?: string;
+  /** Absent where no object has changed. */
+  readonly change?: SeenChange;
 }
 
 type Notify = (trigger: Trigger) => void;
@@ -91,12 +92,23 @@ export class ControllerSources {
       }
     }
     const cause = `${type.plural} ${formatKey(keyOf(change.object))} was ${change.kind}`;
-    const { resourceVersion } = change.object.metadata;
-    const revision = resourceVersion === undefined ? {} : { revision: resourceVersion };
-    for (const [key, priority] of priorities) this.#notify({ key, cause, priority, ...revision });
+    const seen = seenChange(type, change);
+    for (const [key, priority] of priorities) this.#notify({ key, cause, priority, change: seen });
   }
 }
 
 function whenOf({ when }: Controller): Pick<WatchSource, 'when'> {
   return when === undefined ? {} : { when };
+}
+
+function seenChange(type: ResourceType, change: Change<KubernetesObject>): SeenChange {
+  const object = `${type.kind} ${formatKey(keyOf(change.object))}`;
+  switch (change.kind) {
+    case 'added':
+      return { object, after: change.object };
+    case 'updated':
+      return { object, before: change.previous, after: change.object };
+    case 'deleted':
+      return { object, before: change.object };
+  }
 }

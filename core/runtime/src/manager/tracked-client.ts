@@ -13,6 +13,9 @@ import type {
 import { type KubernetesObject, keyOf, type ObjectKey, type ObjectList, type ResourceType } from '@castellan/machinery';
 import type { InformerSet } from '../informer/informer-set.js';
 
+/** Told of each write of a cached type: what was known before, and what the server made of it. */
+type OnWrite = (type: ResourceType, before: KubernetesObject | undefined, after: KubernetesObject) => void;
+
 /**
  * The client that a reconcile is given. What it writes is seen by the next read of the manager's cache, before the watch
  * brings it; and its requests end with the reconcile unless they name a signal of their own.
@@ -21,11 +24,13 @@ export class TrackedClient implements Client {
   readonly #client: Client;
   readonly #informers: InformerSet;
   readonly #signal: AbortSignal;
+  readonly #onWrite: OnWrite;
 
-  constructor(client: Client, informers: InformerSet, signal: AbortSignal) {
+  constructor(client: Client, informers: InformerSet, signal: AbortSignal, onWrite: OnWrite) {
     this.#client = client;
     this.#informers = informers;
     this.#signal = signal;
+    this.#onWrite = onWrite;
   }
 
   get<T extends KubernetesObject>(type: ResourceType<T>, key: ObjectKey, options?: ReadOptions): Promise<T> {
@@ -45,11 +50,13 @@ export class TrackedClient implements Client {
   }
 
   async create<T extends KubernetesObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T> {
-    return this.#note(type, await this.#client.create(type, object, this.#bounded(options)), options);
+    const before = this.#held(type, keyOf(object));
+    return this.#note(type, before, await this.#client.create(type, object, this.#bounded(options)), options);
   }
 
   async update<T extends KubernetesObject>(type: ResourceType<T>, object: T, options?: WriteOptions): Promise<T> {
-    return this.#note(type, await this.#client.update(type, object, this.#bounded(options)), options);
+    const before = this.#held(type, keyOf(object));
+    return this.#note(type, before, await this.#client.update(type, object, this.#bounded(options)), options);
   }
 
   async patch<T extends KubernetesObject>(
@@ -58,7 +65,8 @@ export class TrackedClient implements Client {
     patch: Patch,
     options?: WriteOptions,
   ): Promise<T> {
-    return this.#note(type, await this.#client.patch(type, key, patch, this.#bounded(options)), options);
+    const before = this.#held(type, key);
+    return this.#note(type, before, await this.#client.patch(type, key, patch, this.#bounded(options)), options);
   }
 
   async delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<boolean> {
@@ -86,10 +94,24 @@ export class TrackedClient implements Client {
     return { ...options, signal: options.signal ?? this.#signal };
   }
 
-  #note<T extends KubernetesObject>(type: ResourceType<T>, written: T, options: WriteOptions = {}): T {
+  /** Looked up before a request: the watch may bring what it changes before its reply is there. */
+  #held<T extends KubernetesObject>(type: ResourceType<T>, key: ObjectKey): T | undefined {
+    return this.#informers.find(type)?.get(key);
+  }
+
+  #note<T extends KubernetesObject>(
+    type: ResourceType<T>,
+    before: T | undefined,
+    written: T,
+    options: WriteOptions = {},
+  ): T {
     // Some subresources answer with another kind (Scale, Status), and a dry run changes nothing.
     const isObject = written.kind === type.kind && keyOf(written).name !== '';
-    if (isObject && options.dryRun !== true) this.#informers.find(type)?.noteWrite(written);
+    if (!isObject || options.dryRun === true) return written;
+    const informer = this.#informers.find(type);
+    if (informer === undefined) return written;
+    informer.noteWrite(written);
+    this.#onWrite(type, before, written);
     return written;
   }
 }

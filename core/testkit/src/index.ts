@@ -1,6 +1,19 @@
 export { type BootedPlane, type BootOptions, bootPlane } from './boot-plane.js';
+export type { EndFault, EventFate, EventFault, Faults, RequestFate, RequestFault } from './cluster/faults.js';
+export type { HistoryEntry } from './cluster/history.js';
+export type { ProcessLife } from './cluster/process-life.js';
+export {
+  type OperatorFactory,
+  type OperatorProcess,
+  type TestCluster,
+  type TestClusterOptions,
+  testCluster,
+} from './cluster/test-cluster.js';
 export { type EventuallyOptions, eventually } from './eventually.js';
-export { CrashError, type Faults, type FaultyClient, faultyClient } from './faulty-client.js';
+export { CrashError, type Faults as ClientFaults, type FaultyClient, faultyClient } from './faulty-client.js';
+export type { SimulatedNodes, SimulatedNodesOptions } from './node/simulated-nodes.js';
+export type { NodePace } from './node/simulated-pod.js';
+export type { ProgramOf, RunningProgram, SimulatedContainer, SimulatedProgram } from './node/simulated-program.js';
 export {
   convergesFromCrashAtEveryWrite,
   convergesFromStaleReadsAndConflicts,

@@ -1,3 +1,4 @@
+export { ProcessWorld } from './process-world.js';
 export { nameAlphabet } from './random.js';
 export { realWorld } from './real-world.js';
 export { SimulatedWorld, simulatedEpochMs, simulatedWorld } from './simulated-world.js';

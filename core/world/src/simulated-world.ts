@@ -9,6 +9,9 @@ export const simulatedEpochMs = Date.UTC(2026, 0, 1);
 /** How often promises get their turn with no timer set, before a run is held to be stuck. */
 const turnsBeforeStuck = 20;
 
+/** Node's names of what reads a module's file: open and read, and close. */
+const fileRequests: readonly string[] = ['FSReqPromise', 'CloseReq'];
+
 /**
  * A world whose time passes only when it is told to, and whose random numbers come from `seed`: the same seed and the
  * same program give the same run.
@@ -116,7 +119,11 @@ export class SimulatedWorld implements World {
   }
 }
 
-/** Resolves when every promise that can go on has done so: the engine empties its microtasks before an immediate. */
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+/**
+ * Resolves when every promise that can go on has done so: the engine empties its microtasks before an immediate. A module
+ * that is being loaded for the first time counts as one that can go on, so that a process's first run is like all others.
+ */
+async function nextTurn(): Promise<void> {
+  do await new Promise((resolve) => setImmediate(resolve));
+  while (process.getActiveResourcesInfo().some((resource) => fileRequests.includes(resource)));
 }

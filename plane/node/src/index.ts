@@ -2,6 +2,10 @@ export { checkMachine, type MachineFinding } from './agent/check-machine.js';
 export type { LogRequest } from './agent/container-logs.js';
 export { createNodeAgent, type NodeAgent, type NodeAgentOptions } from './agent/node-agent.js';
 export { type RemovalOptions, removeEverything } from './agent/remove-everything.js';
+export type { ContainerFacts, RunFacts } from './pods/container-facts.js';
+export { type PodPlan, planPod } from './pods/pod-plan.js';
+export { type PodObservation, podStatus } from './pods/pod-status.js';
+export { nextBackoffMs } from './pods/restart-backoff.js';
 export {
   enterRootless,
   openRootlessPort,

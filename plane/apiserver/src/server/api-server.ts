@@ -52,6 +52,8 @@ export interface ApiServerOptions {
   readonly auditPolicy?: AuditPolicy;
   /** PEM of the private key that signs service accounts' tokens; without it they end with the server. */
   readonly serviceAccountKey?: string;
+  /** The default roles and bindings are made a second after the start, or once a request depends on them; `asNeeded`: only then. */
+  readonly defaultRoles?: 'soon' | 'asNeeded';
 }
 
 export interface ApiServer {
@@ -158,10 +160,8 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const cancelResume = world.clock.after(resumeDelayMs, () => {
     cleanup.resume();
     const failed = (error: unknown) => log?.(`the default roles were not made: ${String(error)}`);
-    bootstrapRoles
-      .ready()
-      .then(() => repairServices(registry, allocation))
-      .catch(failed);
+    const roles = options.defaultRoles === 'asNeeded' ? Promise.resolve() : bootstrapRoles.ready();
+    roles.then(() => repairServices(registry, allocation)).catch(failed);
   });
   const listeners = new Set<Listener>();
 

@@ -1,0 +1,160 @@
+import type { Client } from '@castellan/client';
+import { formatKey, keyOf, type Node, nodes, type ObjectKey, type Pod, pods } from '@castellan/machinery';
+import type { Controller, Log } from '@castellan/runtime';
+import type { World } from '@castellan/world';
+import { type NodePace, SimulatedPod } from './simulated-pod.js';
+import type { ProgramOf } from './simulated-program.js';
+
+export interface SimulatedNodesOptions {
+  readonly client: Client;
+  readonly world: World;
+  readonly log: Log;
+  readonly names: readonly string[];
+  readonly programOf?: ProgramOf;
+  readonly pace?: Partial<NodePace>;
+}
+
+const defaultPace: NodePace = {
+  setUpMs: [50, 200],
+  startMs: [20, 200],
+  initMs: [50, 300],
+  probeMs: [100, 1_000],
+  endMs: [20, 500],
+};
+
+/**
+ * Node agents with simulated programs: pods that are bound to their nodes start, become ready, restart and end as on a real
+ * node of ours, in simulated time. They send no heartbeats, and give pods no network, files or tokens.
+ */
+export class SimulatedNodes {
+  readonly controller: Controller<Pod>;
+  readonly #options: SimulatedNodesOptions;
+  readonly #pods = new Map<string, SimulatedPod>();
+  readonly #down = new Set<string>();
+  #addresses = 1;
+
+  constructor(options: SimulatedNodesOptions) {
+    this.#options = options;
+    this.controller = {
+      name: 'simulated-nodes',
+      for: pods,
+      reconcile: async (key, context) => {
+        this.#update(key, context.cache.get(pods, key));
+        return undefined;
+      },
+    };
+  }
+
+  /** Makes the Node objects. */
+  async register(): Promise<void> {
+    for (const [index, name] of this.#options.names.entries()) await this.#register(name, index);
+  }
+
+  /** Ends the program of a container as by itself. */
+  exit(pod: ObjectKey, container: string, code = 137): void {
+    if (this.#find(pod)?.exit(container, code) !== true) {
+      throw new Error(`container ${container} of pod ${formatKey(pod)} does not run; next: wait until it does`);
+    }
+  }
+
+  /** Empties the volumes of a pod under its programs. */
+  loseDisk(pod: ObjectKey): void {
+    const found = this.#find(pod);
+    if (found === undefined) throw new Error(`pod ${formatKey(pod)} is on no simulated node`);
+    found.loseDisk();
+  }
+
+  /** The machine stops, and with it every pod on it; their objects stay as they are. */
+  powerOff(node: string): void {
+    this.#require(node);
+    this.#down.add(node);
+    for (const pod of this.#on(node)) pod.powerOff();
+  }
+
+  powerOn(node: string): void {
+    this.#require(node);
+    this.#down.delete(node);
+    for (const pod of this.#on(node)) pod.powerOn();
+  }
+
+  #update(key: ObjectKey, pod: Pod | undefined): void {
+    const name = formatKey(key);
+    for (const known of this.#pods.values()) {
+      const isOther = formatKey(keyOf(known.pod)) === name && known.pod.metadata.uid !== pod?.metadata.uid;
+      if (isOther) known.update(undefined);
+    }
+    const index = this.#options.names.indexOf(pod?.spec?.nodeName ?? '');
+    const uid = pod?.metadata.uid;
+    if (pod === undefined || index < 0 || uid === undefined) return;
+    const known = this.#pods.get(uid);
+    if (known !== undefined) {
+      known.update(pod);
+      return;
+    }
+    const { client, world, log, programOf = () => undefined, pace } = this.#options;
+    this.#addresses += 1;
+    const host = {
+      client,
+      world,
+      hostIp: addressOf(index),
+      podIp: `10.244.${index}.${this.#addresses}`,
+      pace: { ...defaultPace, ...pace },
+      programOf,
+      ended: () => this.#pods.delete(uid),
+      failed: (error: string) => log.warn('pod sync failed', { error }),
+    };
+    const made = new SimulatedPod(host, pod);
+    this.#pods.set(uid, made);
+    if (this.#down.has(pod.spec?.nodeName ?? '')) made.powerOff();
+  }
+
+  async #register(name: string, index: number): Promise<void> {
+    const { client, world } = this.#options;
+    const node: Node = {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: {
+        name,
+        labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
+      },
+      spec: { podCIDR: `10.244.${index}.0/24`, podCIDRs: [`10.244.${index}.0/24`] },
+    };
+    await client.create(nodes, node);
+    const resources = { cpu: '16', memory: '64Gi', pods: '110' };
+    const now = `${new Date(world.clock.now()).toISOString().slice(0, 19)}Z`;
+    const ready = {
+      type: 'Ready',
+      status: 'True',
+      reason: 'KubeletReady',
+      message: 'the simulated node runs',
+    } as const;
+    const status = {
+      capacity: resources,
+      allocatable: resources,
+      addresses: [
+        { type: 'InternalIP', address: addressOf(index) },
+        { type: 'Hostname', address: name },
+      ],
+      conditions: [{ ...ready, lastHeartbeatTime: now, lastTransitionTime: now }],
+    };
+    await client.patch(nodes, { name }, { type: 'merge', body: { status } }, { subresource: 'status' });
+  }
+
+  #find(key: ObjectKey): SimulatedPod | undefined {
+    const name = formatKey(key);
+    return [...this.#pods.values()].filter(({ pod }) => formatKey(keyOf(pod)) === name).at(-1);
+  }
+
+  #on(node: string): readonly SimulatedPod[] {
+    return [...this.#pods.values()].filter(({ pod }) => pod.spec?.nodeName === node);
+  }
+
+  #require(node: string): void {
+    if (this.#options.names.includes(node)) return;
+    throw new Error(`no simulated node is named ${node}; next: name one of ${this.#options.names.join(', ')}`);
+  }
+}
+
+function addressOf(index: number): string {
+  return `10.0.0.${index + 1}`;
+}

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { refusalOf } from './refusal-of.js';
 import { type ServerUnderTest, startServer } from './server-under-test.js';
 
 let api: ServerUnderTest;
@@ -234,4 +235,43 @@ test('what a container asks for beyond a LimitRange is told once for each of its
     await refusal({ requests: { cpu: '100m' }, limits: { cpu: '1500m' } }),
     `${forbidden} [maximum cpu usage per Container is 1, but limit is 1500m, cpu max limit to request ratio per Container is 4, but provided ratio is 15.000000]`,
   );
+});
+
+test('what is missing of a workload is told as each kind tells it', async () => {
+  const causes = (path: string, spec: object) => refusalOf(api, path, { metadata: { name: 'a' }, spec });
+  const mismatch = 'spec.template.metadata.labels: Invalid value: null: `selector` does not match template `labels`';
+  const containers = 'spec.template.spec.containers: Required value';
+  assert.deepEqual(await causes(`${apps}/replicasets`, {}), ['spec.selector: Required value', mismatch, containers]);
+  assert.deepEqual(await causes(`${apps}/daemonsets`, {}), [mismatch, containers]);
+  const controllers = '/api/v1/namespaces/default/replicationcontrollers';
+  assert.deepEqual(await causes(controllers, { minReadySeconds: -1 }), [
+    'spec.selector: Required value',
+    'spec.template: Required value',
+    'spec.minReadySeconds: Invalid value: -1: must be greater than or equal to 0',
+  ]);
+  assert.deepEqual(await refusalOf(api, `${apps}/controllerrevisions`, { metadata: { name: 'a' } }), [
+    'data: Required value: data is mandatory',
+  ]);
+});
+
+test('a selector that cannot be read hides what the template lacks', async () => {
+  const body = {
+    metadata: { name: 'a' },
+    spec: { selector: { matchExpressions: [{ key: 'a', operator: 'In', values: [] }] }, template: { spec: {} } },
+  };
+  assert.deepEqual(
+    (await refusalOf(api, `${apps}/deployments`, body)).map((cause) => cause.slice(0, 60)),
+    [
+      'spec.selector.matchExpressions[0].values: Required value: mu',
+      'spec.selector: Invalid value: {"matchExpressions":[{"key":"a',
+    ],
+  );
+});
+
+test('a DaemonSet whose pods are replaced neither before nor after is refused', async () => {
+  const updateStrategy = { rollingUpdate: { maxSurge: 0, maxUnavailable: 0 } };
+  const body = { metadata: { name: 'a' }, spec: { selector, template, updateStrategy } };
+  assert.deepEqual(await refusalOf(api, `${apps}/daemonsets`, body), [
+    'spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0',
+  ]);
 });

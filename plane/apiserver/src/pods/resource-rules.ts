@@ -68,7 +68,7 @@ function amountErrors(name: string, value: unknown, path: string): readonly Fiel
   const amount = quantityToNumber(parseQuantity(String(value)));
   const isWhole = isNative(name) || Number.isInteger(amount);
   return [
-    ...nameErrors(name, path),
+    ...containerResourceErrors(name, path),
     ...(amount < 0 ? [fieldError.invalid(path, shown(value), 'must be greater than or equal to 0')] : []),
     ...(isWhole ? [] : [fieldError.invalid(path, shown(value), 'must be an integer')]),
     ...(isHugePages(name) && !isMultiple(amount, name)
@@ -77,7 +77,8 @@ function amountErrors(name: string, value: unknown, path: string): readonly Fiel
   ];
 }
 
-function nameErrors(name: string, path: string): readonly FieldError[] {
+/** What a container can ask for, by name. */
+export function containerResourceErrors(name: string, path: string): readonly FieldError[] {
   const invalid = (problem: string) => fieldError.invalid(path, name, problem);
   const badForm = qualifiedNameErrors(name).map(invalid);
   if (name.includes('/')) {

@@ -56,6 +56,23 @@ export function qualifiedErrors(value: unknown, path: string): readonly FieldErr
   return formErrors(qualifiedNameErrors, value, path);
 }
 
+const pathForm = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
+const pathExpression = new RegExp(`^${pathForm}$`);
+
+/** A domain and a path: `example.com/controller`. Source: IsDomainPrefixedPath. */
+export function domainPathErrors(value: string, path: string): readonly FieldError[] {
+  const slash = value.indexOf('/');
+  const [domain, rest] = [value.slice(0, slash), value.slice(slash + 1)];
+  if (slash < 1 || rest === '') {
+    return [fieldError.invalid(path, value, 'must be a domain-prefixed path (such as "acme.io/foo")')];
+  }
+  const problem = `Invalid path (regex used for validation is '${pathForm}')`;
+  return [
+    ...subdomainErrors(domain, path),
+    ...(pathExpression.test(rest) ? [] : [fieldError.invalid(path, rest, problem)]),
+  ];
+}
+
 /** A name that is one segment of a path. */
 export function pathSegmentErrors(value: unknown, path: string): readonly FieldError[] {
   return formErrors(pathSegmentProblems, value, path);

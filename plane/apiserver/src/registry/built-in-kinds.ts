@@ -1,7 +1,8 @@
 import { rbacKinds } from '../authorization/rbac-kinds.js';
 import { columnsOf } from '../printers/built-in-columns.js';
 import { disruptionBudgetStrategy } from '../strategies/disruption-budget.js';
-import { endpointSliceStrategy, endpointsStrategy } from '../strategies/endpoints.js';
+import { endpointSliceStrategy } from '../strategies/endpoint-slice.js';
+import { endpointsStrategy } from '../strategies/endpoints.js';
 import { coreEventStrategy, eventConversion, eventStrategy } from '../strategies/event.js';
 import { leaseStrategy } from '../strategies/lease.js';
 import { nodeStrategy } from '../strategies/node.js';

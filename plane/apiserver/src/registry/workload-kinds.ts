@@ -1,15 +1,15 @@
 import { workloadColumns } from '../printers/workload-columns.js';
+import { daemonSetStrategy } from '../strategies/daemon-set.js';
 import { cronJobStrategy, jobStrategy } from '../strategies/job.js';
 import { podAutoscalerStrategy } from '../strategies/pod-autoscaler.js';
 import { podAutoscalerConversion, podAutoscalerV1Strategy } from '../strategies/pod-autoscaler-v1.js';
+import { statefulSetStrategy } from '../strategies/stateful-set.js';
 import {
   controllerRevisionStrategy,
-  daemonSetStrategy,
   deploymentStrategy,
   podTemplateStrategy,
   replicaSetStrategy,
   replicationControllerStrategy,
-  statefulSetStrategy,
 } from '../strategies/workload.js';
 import { define, statusSubresource } from './define.js';
 import type { ResourceDefinition } from './resource.js';

@@ -1,57 +1,80 @@
 import { type FieldError, fieldError, isIpAddress } from '@castellan/machinery';
-import { type ApiObject, list, records, text } from '../json.js';
+import { type JsonRecord, records, text } from '../json.js';
+import {
+  badIpAddress,
+  labelNameErrors,
+  oneOf,
+  portNumberErrors,
+  qualifiedErrors,
+  subdomainErrors,
+} from '../pods/scalar-rules.js';
 import type { Strategy } from '../registry/strategy.js';
+
+/** In the order in which refusals list them. */
+const protocols = ['SCTP', 'TCP', 'UDP'];
 
 export const endpointsStrategy: Strategy = {
   withDefaults: (endpoints) =>
     endpoints.subsets === undefined
       ? endpoints
       : { ...endpoints, subsets: records(endpoints.subsets).map((subset) => withPorts(subset)) },
+  validate: ({ subsets }) => records(subsets).flatMap((subset, index) => subsetErrors(subset, `subsets[${index}]`)),
 };
 
-const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
-const addressText = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
-
-export const endpointSliceStrategy: Strategy = {
-  withDefaults: (slice): ApiObject => ({
-    ...slice,
-    ...(slice.endpoints === undefined
-      ? {}
-      : { endpoints: records(slice.endpoints).map((endpoint) => ({ conditions: {}, ...endpoint })) }),
-    ...(slice.ports === undefined
-      ? {}
-      : { ports: records(slice.ports).map((port) => ({ name: '', protocol: 'TCP', ...port })) }),
-  }),
-  validate: (slice) => {
-    const type = text(slice.addressType) ?? '';
-    const names = records(slice.ports).map(({ name }) => text(name) ?? '');
-    return [
-      ...(type === '' ? [fieldError.required('addressType')] : []),
-      ...(type === '' || addressTypes.includes(type)
-        ? []
-        : [fieldError.notSupported('addressType', type, addressTypes)]),
-      ...records(slice.endpoints).flatMap(({ addresses }, index) => addressErrors(list(addresses), type, index)),
-      ...names.flatMap((name, index) =>
-        names.indexOf(name) < index ? [fieldError.duplicate(`ports[${index}].name`, name)] : [],
-      ),
-    ];
-  },
-  validateUpdate: (slice, current) =>
-    slice.addressType === current.addressType
-      ? []
-      : [fieldError.invalid('addressType', slice.addressType, 'field is immutable')],
-};
-
-function addressErrors(addresses: readonly unknown[], type: string, index: number): readonly FieldError[] {
-  const path = `endpoints[${index}].addresses`;
-  if (addresses.length === 0) return [fieldError.required(path, 'must contain at least 1 address')];
-  if (type !== 'IPv4' && type !== 'IPv6') return [];
-  return addresses.flatMap((address, position) =>
-    isIpAddress(String(address)) ? [] : [fieldError.invalid(`${path}[${position}]`, address, addressText)],
-  );
-}
-
-function withPorts(subset: Readonly<Record<string, unknown>>) {
+function withPorts(subset: JsonRecord): JsonRecord {
   if (subset.ports === undefined) return subset;
   return { ...subset, ports: records(subset.ports).map((port) => ({ protocol: 'TCP', ...port })) };
+}
+
+function subsetErrors(subset: JsonRecord, path: string): readonly FieldError[] {
+  const { addresses, notReadyAddresses } = subset;
+  const ports = records(subset.ports);
+  const isBare = records(addresses).length === 0 && records(notReadyAddresses).length === 0;
+  return [
+    ...(isBare ? [fieldError.required(path, 'must specify `addresses` or `notReadyAddresses`')] : []),
+    ...records(addresses).flatMap((each, index) => addressErrors(each, `${path}.addresses[${index}]`)),
+    ...records(notReadyAddresses).flatMap((each, index) => addressErrors(each, `${path}.notReadyAddresses[${index}]`)),
+    ...ports.flatMap((port, index) => portErrors(port, `${path}.ports[${index}]`, ports.length > 1)),
+  ];
+}
+
+function addressErrors({ ip, hostname, nodeName }: JsonRecord, path: string): readonly FieldError[] {
+  return [
+    ...badIpAddress(ip, `${path}.ip`),
+    ...((text(hostname) ?? '') === '' ? [] : labelNameErrors(hostname, `${path}.hostname`)),
+    ...(nodeName === undefined ? [] : subdomainErrors(nodeName, `${path}.nodeName`)),
+    ...endpointAddressErrors(text(ip) ?? '', `${path}.ip`),
+  ];
+}
+
+/** Addresses that mean another machine on each machine are none of an endpoint. Source: ValidateEndpointIP. */
+export function endpointAddressErrors(address: string, path: string): readonly FieldError[] {
+  const invalid = (problem: string) => [fieldError.invalid(path, address, problem)];
+  if (!isIpAddress(address)) return invalid('must be a valid IP address');
+  if (address === '0.0.0.0' || /^[0:]+$/.test(address)) return invalid(`may not be unspecified (${address})`);
+  if (address.startsWith('127.') || /^[0:]*:0*1$/.test(address)) {
+    return invalid('may not be in the loopback range (127.0.0.0/8, ::1/128)');
+  }
+  if (address.startsWith('169.254.') || /^fe[89ab][0-9a-f]:/i.test(address)) {
+    return invalid('may not be in the link-local range (169.254.0.0/16, fe80::/10)');
+  }
+  if (address.startsWith('224.0.0.') || /^ff[0-9a-f]?2:/i.test(address)) {
+    return invalid('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)');
+  }
+  return [];
+}
+
+function portErrors(port: JsonRecord, path: string, isOneOfMany: boolean): readonly FieldError[] {
+  const name = text(port.name) ?? '';
+  const { appProtocol } = port;
+  return [
+    ...(name === ''
+      ? isOneOfMany
+        ? [fieldError.required(`${path}.name`)]
+        : []
+      : labelNameErrors(name, `${path}.name`)),
+    ...portNumberErrors(port.port ?? 0, `${path}.port`),
+    ...oneOf(port.protocol, protocols, `${path}.protocol`),
+    ...(appProtocol === undefined ? [] : qualifiedErrors(appProtocol, `${path}.appProtocol`)),
+  ];
 }

@@ -1,11 +1,16 @@
 import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
 import { type ApiObject, at, type JsonRecord, record, text } from '../json.js';
-import { labelNameErrors, pathSegmentErrors, requiredText, subdomainErrors } from '../pods/scalar-rules.js';
+import {
+  domainPathErrors,
+  labelNameErrors,
+  pathSegmentErrors,
+  requiredText,
+  subdomainErrors,
+} from '../pods/scalar-rules.js';
 import type { Strategy } from '../registry/strategy.js';
 
 const longestController = 250;
 const scopes = ['Cluster', 'Namespace'];
-const pathForm = "[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+";
 
 export const ingressClassStrategy: Strategy = {
   withDefaults: (ingressClass) => {
@@ -29,18 +34,10 @@ function classErrors(ingressClass: ApiObject): readonly FieldError[] {
   ];
 }
 
-/** A domain and a path: `example.com/controller`. Source: IsDomainPrefixedPath. */
 function controllerErrors(controller: string, path: string): readonly FieldError[] {
   if (controller === '') return [fieldError.required(path)];
-  const long = controller.length > longestController ? [fieldError.tooLong(path, longestController)] : [];
-  const slash = controller.indexOf('/');
-  const [host, rest] = [controller.slice(0, slash), controller.slice(slash + 1)];
-  if (slash < 1 || rest === '') {
-    return [...long, fieldError.invalid(path, controller, 'must be a domain-prefixed path (such as "acme.io/foo")')];
-  }
-  const isPath = new RegExp(`^${pathForm}$`).test(rest);
-  const problem = `Invalid path (regex used for validation is '${pathForm}')`;
-  return [...long, ...subdomainErrors(host, path), ...(isPath ? [] : [fieldError.invalid(path, rest, problem)])];
+  const isLong = controller.length > longestController;
+  return [...(isLong ? [fieldError.tooLong(path, longestController)] : []), ...domainPathErrors(controller, path)];
 }
 
 function parameterErrors(parameters: JsonRecord, path: string): readonly FieldError[] {

@@ -1,5 +1,6 @@
-import { dns1123SubdomainErrors, type FieldError, fieldError } from '@castellan/machinery';
+import { type FieldError, fieldError } from '@castellan/machinery';
 import { count, type JsonRecord, text } from '../json.js';
+import { domainPathErrors } from '../pods/scalar-rules.js';
 import { nonNegative } from './rollout-rules.js';
 
 const completionModes = ['NonIndexed', 'Indexed'];
@@ -79,13 +80,8 @@ function indexedErrors(spec: JsonRecord, path: string): readonly FieldError[] {
 function managerErrors(value: unknown, path: string): readonly FieldError[] {
   if (value === undefined) return [];
   const manager = text(value) ?? '';
-  const [domain = '', ...rest] = manager.split('/');
-  const isPath = rest.length > 0 && domain !== '' && rest.join('/') !== '';
-  const form = 'must be a domain-prefixed path (such as "acme.io/foo")';
   return [
-    ...(manager === '' ? [fieldError.required(path)] : []),
-    ...(manager !== '' && !isPath ? [fieldError.invalid(path, manager, form)] : []),
-    ...(isPath ? dns1123SubdomainErrors(domain).map((problem) => fieldError.invalid(path, domain, problem)) : []),
+    ...(manager === '' ? [fieldError.required(path)] : domainPathErrors(manager, path)),
     ...(manager.length > longestManager ? [fieldError.tooLong(path, longestManager)] : []),
   ];
 }

@@ -1,8 +1,6 @@
 import { type FieldError, fieldError, labelErrors, labelValueErrors, qualifiedNameErrors } from '@castellan/machinery';
 import { type JsonRecord, list, record, records, text } from '../json.js';
 
-const operators = ['In', 'NotIn', 'Exists', 'DoesNotExist'];
-
 /** The rules of a metav1.LabelSelector. */
 export function selectorErrors(selector: unknown, path: string): readonly FieldError[] {
   const { matchLabels, matchExpressions } = record(selector);
@@ -47,7 +45,7 @@ function operatorErrors({ operator, values }: JsonRecord, path: string): readonl
 
 /** Whether a selector can be read at all. */
 export function isReadable(selector: unknown): boolean {
-  return records(record(selector).matchExpressions).every(({ operator }) => operators.includes(text(operator) ?? ''));
+  return selectorErrors(selector, '').length === 0;
 }
 
 export function isEmptySelector(selector: unknown): boolean {

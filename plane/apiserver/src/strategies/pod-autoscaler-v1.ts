@@ -16,7 +16,8 @@ export const podAutoscalerV1Strategy: Strategy = {
     return { ...object, spec: { minReplicas: 1, ...target, ...spec } };
   },
   prepareForCreate: (object) => ({ ...object, status: { currentReplicas: 0, desiredReplicas: 0 } }),
-  validate: (object) => podAutoscalerStrategy.validate?.(podAutoscalerConversion.toStorage(object)) ?? [],
+  validate: (object, current) =>
+    podAutoscalerStrategy.validate?.(podAutoscalerConversion.toStorage(object), current) ?? [],
 };
 
 export const podAutoscalerConversion = {

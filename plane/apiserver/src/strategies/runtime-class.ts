@@ -1,5 +1,5 @@
 import { fieldError, labelErrors } from '@castellan/machinery';
-import { at, record } from '../json.js';
+import { at, record, text } from '../json.js';
 import { resourceErrors } from '../pods/resource-rules.js';
 import { labelNameErrors } from '../pods/scalar-rules.js';
 import { tolerationErrors } from '../pods/scheduling-rules.js';
@@ -7,7 +7,9 @@ import type { Strategy } from '../registry/strategy.js';
 
 export const runtimeClassStrategy: Strategy = {
   validate: (runtime) => [
-    ...labelNameErrors(runtime.handler, 'handler'),
+    ...((text(runtime.handler) ?? '') === ''
+      ? [fieldError.required('handler')]
+      : labelNameErrors(runtime.handler, 'handler')),
     ...resourceErrors({ limits: at(runtime, 'overhead', 'podFixed') }, 'overhead'),
     ...labelErrors(record(at(runtime, 'scheduling', 'nodeSelector')), 'scheduling.nodeSelector'),
     ...tolerationErrors(at(runtime, 'scheduling', 'tolerations'), 'scheduling.tolerations'),

@@ -9,18 +9,13 @@ import { requireCommand } from '../src/sandbox/command.js';
 import { ContainerProcess } from '../src/sandbox/container-process.js';
 import { ensurePlaneNetwork } from '../src/sandbox/plane-network.js';
 import { createPodNetwork, leftNamespaces, podNetworkAt } from '../src/sandbox/pod-network.js';
-import { isReady, mainStatus, shellPod, startAgent } from './agent-under-test.js';
+import { isReady, mainStatus, openGate, shellPod, startAgent, waitAtGate } from './agent-under-test.js';
 import { cannotRunPods, leftovers, rangesOf, until, withDataDirectory } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 
 const skip = cannotRunPods();
 
-/** Waits in the container for a line, so that the test says when it ends. */
-const gated = 'mkfifo /tmp/gate; echo up; read code </tmp/gate; exit $code';
-
-function gateOf(directory: string, pod: Pod): string {
-  return join(directory, 'pods', pod.metadata.uid ?? '', 'containers/main/0/layer/tmp/gate');
-}
+const gated = `echo up; ${waitAtGate}`;
 
 /** An agent in a process of its own runs these pods until they are ready, then is killed with SIGKILL. */
 async function killedAgent(directory: string, given: readonly Pod[]): Promise<SimulatedCluster> {
@@ -71,7 +66,7 @@ test('N2 after the kill of the agent its pods run on, ready, and the next agent 
       assert.equal(mainStatus(now).containerID, mainStatus(before).containerID);
       assert.equal(mainStatus(now).restartCount, 0);
       assert.deepEqual(mainStatus(now).state, mainStatus(before).state);
-      writeFileSync(gateOf(directory, now), '6\n');
+      await openGate(directory, now, 6);
       const ended = await agent.podThat('a', 'to have failed', ({ status }) => status?.phase === 'Failed');
       assert.equal(mainStatus(ended).state?.terminated?.exitCode, 6);
       assert.ok(!seen.includes(false), 'it was never shown as unready while it ran');
@@ -115,7 +110,7 @@ test('N2 an exit while no agent runs is shown by the next one, with its code', {
     const [namespace] = await leftNamespaces(directory);
     const container = ContainerProcess.adopt(run, namespace?.namespace ?? '');
     await until('the gate', () => readFileSync(join(run, 'log'), 'utf8') === 'up\n');
-    writeFileSync(gateOf(directory, before), '4\n');
+    await openGate(directory, before, 4);
     await until('the exit', () => container.state().kind === 'exited');
     const agent = await startAgent(directory, { cluster });
     try {

@@ -1,3 +1,5 @@
+import { closeSync, constants, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Container, type ContainerStatus, events, type Pod, type PodSpec, pods } from '@castellan/machinery';
 import { createLog, createManager } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
@@ -81,11 +83,11 @@ export async function startAgent(
       let last = '';
       const isThere = async () => {
         const chunks: Uint8Array[] = [];
-        for await (const chunk of agent.logs(all, AbortSignal.timeout(5_000))) chunks.push(chunk);
+        for await (const chunk of agent.logs(all, AbortSignal.timeout(30_000))) chunks.push(chunk);
         last = Buffer.concat(chunks).toString('utf8');
         return last === expected;
       };
-      await until(`the log of ${name} to be ${JSON.stringify(expected)}`, isThere, 5_000).catch((error: Error) => {
+      await until(`the log of ${name} to be ${JSON.stringify(expected)}`, isThere).catch((error: Error) => {
         throw new Error(`${error.message}; it is ${JSON.stringify(last)}`);
       });
     },
@@ -101,6 +103,26 @@ export async function startAgent(
       await agent.stop({ pods: how });
     },
   };
+}
+
+/** For a container's script: it goes on when `openGate` is called, and ends with that status. */
+export const waitAtGate = 'mkfifo /tmp/gate; read code </tmp/gate; exit $code';
+
+/** Lets the container `main` go on that waits at its gate, at its start number `attempt`. */
+export async function openGate(directory: string, pod: Pod, status: number, attempt = 0): Promise<void> {
+  const gate = join(directory, 'pods', pod.metadata.uid ?? '', `containers/main/${attempt}/layer/tmp/gate`);
+  const file = await until('somebody at the gate', () => openedIfAwaited(gate));
+  writeSync(file, `${status}\n`);
+  closeSync(file);
+}
+
+/** A pipe with nobody at its other end would hold up this process, and with it the deadline. */
+function openedIfAwaited(gate: string): number | undefined {
+  try {
+    return openSync(gate, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch {
+    return undefined;
+  }
 }
 
 export function shellPod(

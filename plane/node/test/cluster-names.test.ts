@@ -31,7 +31,7 @@ test('N16 pods find each other by the names of Kubernetes, over UDP and TCP', { 
       await cluster.create(services, service('outside', { type: 'ExternalName', externalName: 'example.com' }));
       const never = { readinessProbe: { exec: { command: ['false'] } } };
       const lookup =
-        'until nslookup a.peers.default.svc; do sleep 0.02; done; getent hosts a.peers; getent hosts ready.default.svc.cluster.local || echo nothing; sleep 1000';
+        'until nslookup a.peers.default.svc >/dev/null 2>&1; do sleep 0.02; done; nslookup a.peers.default.svc; getent hosts a.peers; getent hosts ready.default.svc.cluster.local || echo nothing; sleep 1000';
       await cluster.create(pods, shellPod('a', lookup, { hostname: 'a', subdomain: 'peers', main: never }));
       const pod = await agent.podThat('a', 'to run', ({ status }) => status?.phase === 'Running');
       const ip = pod.status?.podIP ?? '';
@@ -40,7 +40,7 @@ test('N16 pods find each other by the names of Kubernetes, over UDP and TCP', { 
         'a',
         `Server:    ${gateway}\n\nName:      a.peers.default.svc\nAddress 1: ${ip}\n${ip.padEnd(15)} a.peers.default.svc.cluster.local\nnothing\n`,
       );
-      const resolver = new Resolver({ timeout: 2_000, tries: 1 });
+      const resolver = new Resolver({ timeout: 10_000, tries: 3 });
       resolver.setServers([gateway]);
       assert.deepEqual(await resolver.resolve4('peers.default.svc.cluster.local'), [ip]);
       assert.deepEqual(await resolver.resolveSrv('_main._tcp.peers.default.svc.cluster.local'), [
@@ -68,7 +68,7 @@ test('N16 an answer that does not fit a datagram comes over TCP, and an outside 
   const zone = new ClusterZone('cluster.local', table, () => false);
   const server = await DnsServer.listen({ world: realWorld(), zone, address: '127.0.0.1', port: 0, upstream: [] });
   try {
-    const resolver = new Resolver({ timeout: 2_000, tries: 1 });
+    const resolver = new Resolver({ timeout: 10_000, tries: 3 });
     resolver.setServers([`127.0.0.1:${server.port}`]);
     const found = await resolver.resolve4('many.default.svc.cluster.local');
     assert.deepEqual([...found].sort(), [...addresses].sort());
@@ -111,7 +111,7 @@ while (my $client = $server->accept) {
           }),
         );
         await agent.podThat('web', 'to be ready', isReady);
-        const reply = await fetch(`http://${addressOf(7)}/`, { signal: AbortSignal.timeout(5_000) });
+        const reply = await fetch(`http://${addressOf(7)}/`, { signal: AbortSignal.timeout(30_000) });
         assert.equal(await reply.text(), 'hello');
         const ask = `exec 3<>/dev/tcp/${addressOf(7)}/80; printf "GET / HTTP/1.0\\r\\n\\r\\n" >&3; tail -n 1 <&3`;
         const command = ['/bin/bash', '-c', ask];
@@ -120,9 +120,9 @@ while (my $client = $server->accept) {
         await agent.logIs('client', 'hello');
         await cluster.delete(pods, { namespace: 'default', name: 'web' });
         await agent.podGone('web');
-        await assert.rejects(fetch(`http://${addressOf(7)}/`, { signal: AbortSignal.timeout(5_000) }));
+        await assert.rejects(fetch(`http://${addressOf(7)}/`, { signal: AbortSignal.timeout(30_000) }));
         await assert.rejects(
-          fetch(`http://${addressOf(9)}/`, { signal: AbortSignal.timeout(5_000) }),
+          fetch(`http://${addressOf(9)}/`, { signal: AbortSignal.timeout(30_000) }),
           'no service there',
         );
       } finally {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { test } from 'node:test';
@@ -111,8 +110,11 @@ test(
         const listener = new AbortController();
         const second = await agent.attach({ ...target, pod: 'a' }, listener.signal);
         first.stdin?.end('one\n');
-        const [heard] = await once(second.stdout, 'data');
-        assert.equal(String(heard), 'heard one\n');
+        let heard = '';
+        second.stdout.on('data', (chunk) => {
+          heard += String(chunk);
+        });
+        await until('the second client to hear it', () => heard === 'heard one\n');
         listener.abort();
         const third = await agent.attach({ ...target, pod: 'a', stdin: true }, never);
         third.stdin?.write('two\n');

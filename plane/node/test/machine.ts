@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -21,21 +22,36 @@ export function cannotRunPods(): string | false {
 
 /** Runs `body` with a data directory of its own, then removes everything and asserts that nothing is left. */
 export async function withDataDirectory(body: (directory: string) => Promise<void>): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'castellan-node-'));
+  const { directory, claim } = await directoryOfItsOwnRanges();
   try {
     await body(directory);
   } finally {
     await removeEverything(directory, { volumes: true });
     const left = await leftovers(directory);
     rmSync(directory, { recursive: true, force: true });
+    claim.close();
     assert.deepEqual(left, [], 'nothing of the plane is left on the machine');
   }
 }
 
 /**
- * Ranges for the plane in a directory: others run at the same time, and where two begin at once, neither sees the other's.
- * Away from those that planes take by themselves.
+ * A new directory whose ranges no other test has: several run at the same time, and where two begin at once, neither sees
+ * the other's. The claim is a socket with a name of its service range, which the kernel takes back when this process ends.
  */
+async function directoryOfItsOwnRanges(): Promise<{ readonly directory: string; readonly claim: Server }> {
+  for (;;) {
+    const directory = mkdtempSync(join(tmpdir(), 'castellan-node-'));
+    const claim = createServer();
+    const isOurs = await new Promise<boolean>((resolve) => {
+      claim.once('error', () => resolve(false));
+      claim.listen(`\0castellan-test-${rangesOf(directory).serviceCidr}`, () => resolve(true));
+    });
+    if (isOurs) return { directory, claim };
+    rmdirSync(directory);
+  }
+}
+
+/** Ranges for the plane in a directory, away from those that planes take by themselves. */
 export function rangesOf(directory: string): { readonly podCidr: string; readonly serviceCidr: string } {
   const number = createHash('sha256').update(directory).digest().readUInt16BE(0);
   const prefix = `10.${200 + (number % 50)}`;
@@ -75,13 +91,13 @@ export async function leftovers(directory: string): Promise<readonly string[]> {
 export async function until<T>(
   what: string,
   condition: () => T | undefined | false | Promise<T | undefined | false>,
-  deadlineMs = 15_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
-  const end = Date.now() + deadlineMs;
+  const end = performance.now() + deadlineMs;
   for (;;) {
     const value = await condition();
     if (value !== undefined && value !== false) return value;
-    if (Date.now() > end) throw new Error(`waited ${deadlineMs} ms for: ${what}`);
+    if (performance.now() > end) throw new Error(`waited ${deadlineMs} ms for: ${what}`);
     await sleep(10);
   }
 }

@@ -122,7 +122,7 @@ test('a command runs inside a running container and sees its processes', { skip 
         '-c',
         'hostname; echo $COLOUR; for f in /proc/[0-9]*/cmdline; do tr "\\0" " " <$f; echo; done; exit 4',
       ],
-      deadlineMs: 5_000,
+      deadlineMs: 30_000,
     };
     const result = await runInContainer(container, entry);
     assert.equal(result.exitCode, 4, result.stderr);

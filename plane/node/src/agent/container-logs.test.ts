@@ -31,7 +31,7 @@ async function withLog(content: string, body: (path: string) => Promise<void>): 
 async function read(path: string, request: Partial<LogRequest>): Promise<string> {
   const chunks: Uint8Array[] = [];
   const source = { path, isRunning: () => false };
-  const signal = AbortSignal.timeout(5_000);
+  const signal = AbortSignal.timeout(60_000);
   for await (const chunk of readLog(source, { ...whole, ...request }, { world, signal })) chunks.push(chunk);
   return Buffer.concat(chunks).toString('utf8');
 }
@@ -86,7 +86,7 @@ test('following gives what is written until the container ends', () =>
   withLog('one\n', async (path) => {
     let isRunning = true;
     const source = { path, isRunning: () => isRunning };
-    const signal = AbortSignal.timeout(5_000);
+    const signal = AbortSignal.timeout(60_000);
     const seen: string[] = [];
     for await (const chunk of readLog(source, { ...whole, follow: true }, { world, signal })) {
       seen.push(Buffer.from(chunk).toString('utf8'));

@@ -20,11 +20,11 @@ async function withLog(body: (directory: string, path: string) => Promise<void>)
 }
 
 const marked = (path: string, offset: number) =>
-  waitFor(world, () => readLogTimes(path).at(offset), { what: `byte ${offset} to have a time`, deadlineMs: 5_000 });
+  waitFor(world, () => readLogTimes(path).at(offset), { what: `byte ${offset} to have a time`, deadlineMs: 60_000 });
 
 /** Later than everything so far, by the clock that the marks are made with. */
 const laterThan = (ms: number) =>
-  waitFor(world, () => world.clock.now() > ms && world.clock.now(), { what: 'the clock to go on', deadlineMs: 5_000 });
+  waitFor(world, () => world.clock.now() > ms && world.clock.now(), { what: 'the clock to go on', deadlineMs: 60_000 });
 
 test('each part of a log has the time at which it was written', () =>
   withLog(async (directory, path) => {

@@ -1,4 +1,5 @@
 export { type BootedPlane, type BootOptions, bootPlane } from './boot-plane.js';
+export { type DrawnFaults, drawFaults, type FaultKind, faultKinds } from './cluster/draw-faults.js';
 export type { EndFault, EventFate, EventFault, Faults, RequestFate, RequestFault } from './cluster/faults.js';
 export type { HistoryEntry } from './cluster/history.js';
 export type { ProcessLife } from './cluster/process-life.js';

@@ -45,16 +45,25 @@ export class SimulatedNodes {
     };
   }
 
-  /** Makes the Node objects. */
+  get names(): readonly string[] {
+    return this.#options.names;
+  }
+
+  /** Makes the Node objects, where they are not there yet. */
   async register(): Promise<void> {
     for (const [index, name] of this.#options.names.entries()) await this.#register(name, index);
   }
 
   /** Ends the program of a container as by itself. */
   exit(pod: ObjectKey, container: string, code = 137): void {
-    if (this.#find(pod)?.exit(container, code) !== true) {
+    if (!this.exitIfRunning(pod, container, code)) {
       throw new Error(`container ${container} of pod ${formatKey(pod)} does not run; next: wait until it does`);
     }
+  }
+
+  /** As `exit`; `false` where the container does not run. */
+  exitIfRunning(pod: ObjectKey, container: string, code = 137): boolean {
+    return this.#find(pod)?.exit(container, code) === true;
   }
 
   /** Empties the volumes of a pod under its programs. */

@@ -10,14 +10,19 @@ export { type CelEngine, type CelProgram, type CelVariable, loadCelEngine } from
 export { untyped as untypedCelValue } from './cel/from-json.js';
 export { type CelAccessAnswer, type CelAccessQuestion, CelAuthorizer } from './cel/library-authorizer.js';
 export { type CelValue, LiteralMap as CelRecord } from './cel/value.js';
+export type { ArraySchema } from './define-kind/array-schema.js';
 export { defineKind } from './define-kind/define-kind.js';
 export { KindDefinitionError } from './define-kind/definition-errors.js';
 export type { Kind, ReadOf, VersionTypes, WriteOf } from './define-kind/kind.js';
 export type { KindDefinition } from './define-kind/kind-definition.js';
+export type { KindObject, WrittenObject } from './define-kind/kind-object.js';
+export type { Fields, MapSchema, ObjectSchema, ReadOfFields, WriteOfFields } from './define-kind/object-schema.js';
 export type { Converted, OlderVersion } from './define-kind/older-version.js';
 export type { Column } from './define-kind/printer-columns.js';
+export type { NumberSchema, StringSchema } from './define-kind/scalar-schemas.js';
 export type { AnySchema, Presence, SchemaBuilder } from './define-kind/schema-builder.js';
 export { s } from './define-kind/schema-builders.js';
+export type { ReadOfUnion, Variants, WriteOfUnion } from './define-kind/union-schema.js';
 export {
   type ConfigMap,
   type Container,

@@ -1,4 +1,4 @@
-import { defaults, type EtcdCluster, longestClusterName, sizes } from './api/etcd-cluster.js';
+import { type EtcdCluster, longestClusterName, sizes } from './api/etcd-cluster.js';
 import type { EtcdDesired } from './observation.js';
 
 /** What an EtcdCluster asks for; with `problem` where it cannot be had. */
@@ -14,7 +14,7 @@ export function desiredOf(cluster: EtcdCluster): EtcdDesired {
 
 /** The version asked for, without the leading `v`. */
 export function targetVersionOf({ spec }: EtcdCluster): string {
-  return (spec.version ?? defaults.version).replace(/^v/, '');
+  return spec.version.replace(/^v/, '');
 }
 
 function problemOf({ metadata, spec }: EtcdCluster): EtcdDesired['problem'] {
@@ -31,7 +31,7 @@ function problemOf({ metadata, spec }: EtcdCluster): EtcdDesired['problem'] {
       remedy: `set it to a whole number from ${sizes.smallest} to ${sizes.largest}`,
     };
   }
-  if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test((spec.version ?? defaults.version).replace(/^v/, ''))) {
+  if (!/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?$/.test(spec.version.replace(/^v/, ''))) {
     return { reason: `spec.version is ${JSON.stringify(spec.version)}`, remedy: 'set it to a version such as 3.4.23' };
   }
   // Going on without what was asked for would be worse than not going on.

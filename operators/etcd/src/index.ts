@@ -2,9 +2,9 @@ export { EtcdRefusedError, EtcdUnreachableError, type Refusal } from './admin/er
 export { type EtcdAdmin, type EtcdAdminOptions, etcdAdmin } from './admin/etcd-admin.js';
 export type { EtcdMember, EtcdMemberState } from './admin/etcd-member.js';
 export type { JsonPost, PostOptions, PostReply } from './admin/transport.js';
-export { etcdClusterDefinition } from './api/custom-resource-definition.js';
 export {
   type EtcdCluster,
+  type EtcdClusterManifest,
   type EtcdClusterSpec,
   type EtcdClusterStatus,
   type EtcdMemberStatus,

@@ -46,7 +46,7 @@ test('the plan of a new cluster: service, seed, latch, seal, clients, then the o
 test('the plan of a smaller size begins with what there is, and keeps the leader', () => {
   const pods = ['demo-a', 'demo-b', 'demo-c'].map(running);
   const now = existing(pods, { 'demo-a': 'voter', 'demo-b': 'voter', 'demo-c': 'leader' });
-  const { steps, end } = forecastEtcdCluster({ ...manifest, spec: { size: 1 } }, now);
+  const { steps, end } = forecastEtcdCluster({ ...manifest, spec: { ...manifest.spec, size: 1 } }, now);
   assert.deepEqual(
     steps.map(({ action }) => action),
     [

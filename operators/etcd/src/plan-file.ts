@@ -1,7 +1,7 @@
 import type { Client } from '@castellan/client';
 import { type Pod, pods, services } from '@castellan/machinery';
 import type { Decision } from '@castellan/runtime';
-import { type EtcdCluster, type EtcdMemberStatus, etcdClusters } from './api/etcd-cluster.js';
+import { type EtcdCluster, type EtcdClusterManifest, type EtcdMemberStatus, etcdClusters } from './api/etcd-cluster.js';
 import { defineEtcdPlanner } from './controller.js';
 import { desiredOf } from './desired.js';
 import { type QuorumCount, quorumIn } from './model/state.js';
@@ -87,7 +87,7 @@ function parseEtcdCluster(document: unknown): EtcdCluster {
   if (!isRecord(metadata) || typeof metadata.name !== 'string') throw new Error('metadata.name is missing');
   if (!isRecord(spec)) throw new Error('spec is missing; it needs at least size');
   // What else may be wrong with the spec, the planner says as it would in the status.
-  return { ...(document as object), metadata, spec: spec as unknown as EtcdCluster['spec'] };
+  return etcdClusters.applyDefaults({ ...(document as object), metadata, spec: spec as EtcdClusterManifest['spec'] });
 }
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {

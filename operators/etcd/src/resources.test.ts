@@ -40,6 +40,7 @@ test('what a container starts as is read from an annotation, which can be change
 test('what a person asks for in spec.pod reaches the pod, and cannot hide it from its services', () => {
   const spec: EtcdCluster['spec'] = {
     size: 1,
+    version: '3.2.13',
     repository: 'example.test/etcd',
     pod: {
       labels: { team: 'blue', app: 'other' },

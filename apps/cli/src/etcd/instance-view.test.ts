@@ -49,7 +49,10 @@ test('an instance is seen with its leader, its members and the reason why it is 
 });
 
 test('an instance that nobody has looked at yet has no members and is not available', () => {
-  const view = viewInstance({ metadata: { namespace: 'default', name: 'a' }, spec: { size: 1 } }, []);
+  const view = viewInstance(
+    { metadata: { namespace: 'default', name: 'a' }, spec: { size: 1, version: '3.2.13' } },
+    [],
+  );
   assert.deepEqual([view.ready, view.isAvailable, view.members, view.reason], [0, false, [], '']);
 });
 

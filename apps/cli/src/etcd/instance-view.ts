@@ -48,7 +48,7 @@ export function viewInstance(cluster: EtcdCluster, pods: readonly Pod[]): Instan
       status.conditions?.some(({ type, status: value }) => type === 'Available' && value === 'True') ?? false,
     phase: status.phase ?? '',
     reason: status.reason ?? '',
-    wantedVersion: status.targetVersion ?? spec.version ?? '',
+    wantedVersion: status.targetVersion ?? spec.version,
     version: status.currentVersion ?? '',
     clientAddress: `http://${status.serviceName ?? `${metadata.name}-client`}:${status.clientPort ?? clientPort}`,
     members: own.map((pod) => viewMember(pod, status)).sort((one, other) => (one.name < other.name ? -1 : 1)),

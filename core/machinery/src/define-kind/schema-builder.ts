@@ -42,6 +42,14 @@ export class SchemaBuilder<out Read, out Write = Read, out P extends Presence = 
     return new SchemaBuilder<Read, Write, 'defaulted'>(json, 'defaulted');
   }
 
+  /**
+   * What the program knows of the values beyond the schema, such as of a status that it writes itself. At compile time only:
+   * nothing checks it.
+   */
+  narrow<T extends Read & Write>(): SchemaBuilder<T, T, P> {
+    return new SchemaBuilder<T, T, P>(this.json, this.presence);
+  }
+
   /** Shown by `kubectl explain`, in the reference page and in forms. */
   describe(description: string): this {
     return this.with({ description });

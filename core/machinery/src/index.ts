@@ -2,6 +2,7 @@ export { type ApplyOptions, applyPatch } from './apply/apply-patch.js';
 export { builtInTypes, builtInTypesOf } from './apply/built-in-types.js';
 export type { FieldManagerOptions } from './apply/field-manager.js';
 export { type FieldTypes, type ListKey, untyped } from './apply/field-types.js';
+export { ConfigurationError, mergeConfiguration } from './apply/merge-configuration.js';
 export { typesOfResource } from './apply/schema-types.js';
 export { trackUpdate } from './apply/track-update.js';
 export { CelBudget } from './cel/budget.js';
@@ -9,6 +10,8 @@ export { CelCompileError, CelCostError, CelEvaluationError } from './cel/cel-err
 export { type CelEngine, type CelProgram, type CelVariable, loadCelEngine } from './cel/engine.js';
 export { untyped as untypedCelValue } from './cel/from-json.js';
 export { type CelAccessAnswer, type CelAccessQuestion, CelAuthorizer } from './cel/library-authorizer.js';
+export { CelMessage, messageTypeProblem } from './cel/message.js';
+export { jsonOfCel } from './cel/to-json.js';
 export { type CelValue, LiteralMap as CelRecord } from './cel/value.js';
 export type { ArraySchema } from './define-kind/array-schema.js';
 export { defineKind } from './define-kind/define-kind.js';
@@ -92,7 +95,7 @@ export {
   type OwnerReference,
   parseKey,
 } from './object.js';
-export { applyJsonPatch } from './patch/json-patch.js';
+export { applyJsonPatch, FailedTestError } from './patch/json-patch.js';
 export { type MergeRule, type MergeRules, mergeRulesOf } from './patch/merge-keys.js';
 export { applyMergePatch, createMergePatch } from './patch/merge-patch.js';
 export { applyStrategicMergePatch } from './patch/strategic-merge-patch.js';

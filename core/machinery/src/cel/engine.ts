@@ -8,6 +8,7 @@ import { evaluate } from './evaluate.js';
 import { type Expression, isExpression, mentions } from './expression.js';
 import { libraries } from './functions.js';
 import { authorizerTypes } from './library-authorizer.js';
+import { withMessageCalls } from './message-literals.js';
 import type { SchemaType } from './schema-type.js';
 import type { CelValue } from './value.js';
 
@@ -17,7 +18,12 @@ import type { CelValue } from './value.js';
  */
 export interface CelEngine {
   /** @throws CelCompileError in the words of cel-go, with the place in `source`. */
-  compile(source: string, variables: Readonly<Record<string, CelVariable>>): CelProgram;
+  compile(
+    source: string,
+    variables: Readonly<Record<string, CelVariable>>,
+    /** Types of which the expression may write messages, as in `Object{spec: Object.spec{replicas: 1}}`. */
+    messages?: readonly string[],
+  ): CelProgram;
 }
 
 export interface CelVariable {
@@ -54,13 +60,13 @@ async function start(): Promise<CelEngine> {
   const base = new cel.Environment({ enableOptionalTypes: true, homogeneousAggregateLiterals: false });
   declareLibraries(base);
   const engine: CelEngine = {
-    compile: (source, variables) => {
+    compile: (source, variables, messages = []) => {
       const environment = base.clone();
       for (const [name, { type, isOptional }] of Object.entries(variables)) {
         const declared = declareType(environment, type);
         environment.registerVariable(name, isOptional === true ? `optional<${declared}>` : declared);
       }
-      return compileIn(environment, source);
+      return compileIn(environment, messages.length === 0 ? source : withMessageCalls(source, messages));
     },
   };
   loaded = engine;
@@ -91,7 +97,7 @@ function parse(environment: Environment, source: string) {
 
 /** Types of our libraries, and the names under which some of their functions are called. */
 const opaqueTypes = ['kubernetes.Quantity', 'kubernetes.URL', 'kubernetes.Semver', 'net.IP', 'net.CIDR'];
-const namespaces = { sets: 'CelSets', strings: 'CelStrings', ip: 'CelIpNamespace' };
+const namespaces = { sets: 'CelSets', strings: 'CelStrings', ip: 'CelIpNamespace', jsonpatch: 'CelJsonPatch' };
 
 function declareLibraries(environment: Environment): void {
   for (const name of [...opaqueTypes, ...authorizerTypes]) {

@@ -177,4 +177,4 @@ function call({ op, args }: Expression, variables: Variables, budget: CelBudget)
 }
 
 /** Functions are called on these as if they were values: `optional.of(x)`. */
-const namespaces = new Set(['optional', 'math', 'strings', 'sets', 'base64', 'ip', 'cidr']);
+const namespaces = new Set(['optional', 'math', 'strings', 'sets', 'base64', 'ip', 'cidr', 'jsonpatch']);

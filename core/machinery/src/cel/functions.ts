@@ -3,6 +3,7 @@ import { noSuchOverload } from './cel-error.js';
 import type { CelFunction, FunctionTable } from './function-table.js';
 import { authorizerFunctions } from './library-authorizer.js';
 import { listFunctions } from './library-lists.js';
+import { messageFunctions } from './library-messages.js';
 import { networkFunctions } from './library-network.js';
 import { optionalFunctions } from './library-optional.js';
 import { quantityFunctions } from './library-quantity.js';
@@ -25,6 +26,7 @@ export const libraries: readonly FunctionTable[] = [
   urlFunctions,
   semverFunctions,
   authorizerFunctions,
+  messageFunctions,
 ];
 
 const byName = new Map<string, readonly CelFunction[]>();

@@ -10,6 +10,9 @@ const longestJsonPatch = 10_000;
 /** What `copy` operations may add in all, in characters of JSON: 3 MiB, kube-apiserver's limit of a request body. */
 const mostCopied = 3 * 1024 * 1024;
 
+/** A `test` of the patch found another value. */
+export class FailedTestError extends StatusError {}
+
 /**
  * Applies a JSON patch (RFC 6902), all of it or nothing. `document` is not changed; the result shares what stays.
  *
@@ -153,7 +156,7 @@ function test(document: unknown, path: Pointer, expected: unknown): void {
     value = isList(value) ? value[indexOf(value, token, path)] : isRecord(value) ? ownValue(value, token) : undefined;
   }
   if (!deepEqual(value ?? null, expected)) {
-    throw unprocessable(`testing value ${path.text} failed: test failed`);
+    throw new FailedTestError(unprocessable(`testing value ${path.text} failed: test failed`).status);
   }
 }
 

@@ -1,20 +1,23 @@
+import { deepEqual } from '@castellan/machinery';
 import { attributesOf } from '../authorization/attributes.js';
 import { assertNoEscalation } from '../authorization/escalation.js';
+import type { ApiObject } from '../json.js';
 import { podSecurity } from '../pod-security/pod-security.js';
-import type { Admission, AdmissionWrite } from '../registry/admission-control.js';
+import type { Admission, AdmissionChange, AdmissionWrite } from '../registry/admission-control.js';
 import type { Exchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
 import { defaultStorageClass, namespaceProtection, nodeTaint } from './cluster-plugins.js';
 import { expressionCheck } from './expression-check.js';
 import { limitRanger } from './limit-ranger.js';
+import { MutatingPolicies } from './mutating-policies.js';
 import { nodeRestriction } from './node-restriction.js';
 import { defaultTolerations, priority } from './pod-plugins.js';
 import { resourceQuota } from './resource-quota.js';
 import { serviceAccount } from './service-account.js';
 import { claimResize, storageInUseProtection } from './storage-plugins.js';
 import { validateByPolicies } from './validating-policies.js';
-import { askMutatingWebhooksOfDelete, mutateByWebhooks, validateByWebhooks } from './webhooks.js';
+import { askMutatingWebhooksOfDelete, MutatingWebhooks, validateByWebhooks } from './webhooks.js';
 
 /** In the order in which kube-apiserver asks them; webhooks come after those that change, quotas last of all. */
 const plugins: readonly AdmissionPlugin[] = [
@@ -39,13 +42,7 @@ export function admissionFor(server: Server, { user, info, reply, annotate }: Ex
   return {
     async mutate(write) {
       await assertNoEscalation(server.authorizer, user, write);
-      let { object } = write;
-      for (const plugin of plugins) {
-        if (plugin.mutate !== undefined && plugin.handles(write)) {
-          object = await plugin.mutate({ ...write, object }, context);
-        }
-      }
-      return await mutateByWebhooks({ ...write, object }, context);
+      return await mutateBy(write, context);
     },
     async validate(write) {
       if (write.operation === 'DELETE') await askMutatingWebhooksOfDelete(write, context);
@@ -56,6 +53,33 @@ export function admissionFor(server: Server, { user, info, reply, annotate }: Ex
     },
     assertMayCreate: () => server.authorizer.assert(attributesOf(user, 'create', info)),
   };
+}
+
+/**
+ * The rules of this server, then the policies, then the webhooks. Where a policy or a webhook changes the object, the rules
+ * of the server look at it once more, and those policies and webhooks that ask for it.
+ */
+async function mutateBy(write: AdmissionChange, context: AdmissionContext): Promise<ApiObject> {
+  const policies = new MutatingPolicies(context);
+  const webhooks = new MutatingWebhooks(context);
+  const first = await policies.mutate({ ...write, object: await mutateByPlugins(write, context) });
+  const object = await webhooks.mutate({ ...write, object: first });
+  if (!policies.reinvocation.wantsSecondPass && !webhooks.reinvocation.wantsSecondPass) return object;
+  const again = await mutateByPlugins({ ...write, object }, context);
+  policies.reinvocation.beginSecondPass(!deepEqual(again, first));
+  const second = await policies.mutate({ ...write, object: again });
+  webhooks.reinvocation.beginSecondPass(!deepEqual(second, object));
+  return await webhooks.mutate({ ...write, object: second });
+}
+
+async function mutateByPlugins(write: AdmissionChange, context: AdmissionContext): Promise<ApiObject> {
+  let { object } = write;
+  for (const plugin of plugins) {
+    if (plugin.mutate !== undefined && plugin.handles(write)) {
+      object = await plugin.mutate({ ...write, object }, context);
+    }
+  }
+  return object;
 }
 
 async function validateBy(

@@ -31,16 +31,17 @@ export type CelScope = ReadonlyMap<string, CelValue>;
 
 const programs = new Map<string, CelProgram>();
 
-/** An expression made ready, kept for the next write. */
-export async function programOf(source: string): Promise<CelProgram> {
-  const known = programs.get(source);
+/** An expression made ready, kept for the next write. `messages`: the types of which it may write messages. */
+export async function programOf(source: string, messages: readonly string[] = []): Promise<CelProgram> {
+  const key = `${messages.join()} ${source}`;
+  const known = programs.get(key);
   if (known !== undefined) return known;
   const engine: CelEngine = await loadCelEngine();
   const dynamic = { type: { kind: 'scalar', name: 'dyn' } } as const;
   const variables = Object.fromEntries(variableNames.map((name) => [name, dynamic]));
-  const program = engine.compile(source, variables);
+  const program = engine.compile(source, variables, messages);
   if (programs.size >= keptPrograms) programs.clear();
-  programs.set(source, program);
+  programs.set(key, program);
   return program;
 }
 

@@ -8,12 +8,13 @@ import {
   invalidError,
   loadCelEngine,
 } from '@castellan/machinery';
-import { type ApiObject, at, type JsonRecord, records, text } from '../json.js';
+import { type ApiObject, at, type JsonRecord, record, records, text } from '../json.js';
 import type { AdmissionPlugin } from './admission-plugin.js';
+import { patchMessages } from './mutation.js';
 
 const group = 'admissionregistration.k8s.io';
 const webhookKinds: readonly string[] = ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'];
-const policyKind = 'validatingadmissionpolicies';
+const policyKinds: readonly string[] = ['validatingadmissionpolicies', 'mutatingadmissionpolicies'];
 const identifier = /^[_a-zA-Z][_a-zA-Z0-9]*$/;
 
 type Variables = Readonly<Record<string, CelVariable>>;
@@ -30,16 +31,15 @@ export const expressionCheck: AdmissionPlugin = {
     definition.group === group &&
     operation !== 'DELETE' &&
     subresource === '' &&
-    (definition.plural === policyKind || webhookKinds.includes(definition.plural)),
+    (policyKinds.includes(definition.plural) || webhookKinds.includes(definition.plural)),
   async validate({ definition, object, current, name }) {
     if (object === undefined || isUnchanged(object, current)) return;
     const engine = await loadCelEngine();
-    const errors =
-      definition.plural === policyKind
-        ? policyErrors(object, engine)
-        : records(object.webhooks).flatMap((webhook, index) =>
-            conditionErrors(webhook, `webhooks[${index}]`, { engine, variables: requestVariables }),
-          );
+    const errors = policyKinds.includes(definition.plural)
+      ? policyErrors(object, engine)
+      : records(object.webhooks).flatMap((webhook, index) =>
+          conditionErrors(webhook, `webhooks[${index}]`, { engine, variables: requestVariables }),
+        );
     if (errors.length > 0) throw invalidError(definition, name, errors);
   },
 };
@@ -47,6 +47,8 @@ export const expressionCheck: AdmissionPlugin = {
 interface Environment {
   readonly engine: CelEngine;
   readonly variables: Variables;
+  /** The types of which the expression may write messages. */
+  readonly messages?: readonly string[];
 }
 
 function isUnchanged(object: ApiObject, current: ApiObject | undefined): boolean {
@@ -85,6 +87,21 @@ function policyErrors(policy: ApiObject, engine: CelEngine): readonly FieldError
     const path = `spec.auditAnnotations[${index}].valueExpression`;
     errors.push(...expressionErrors(annotation, path, ['string', 'null_type'], all));
   });
+  records(at(spec, 'mutations')).forEach((mutation, index) => {
+    const path = `spec.mutations[${index}]`;
+    const { applyConfiguration, jsonPatch } = mutation;
+    if (applyConfiguration != null) {
+      const messages = patchMessages.ApplyConfiguration;
+      const owner = record(applyConfiguration);
+      errors.push(...expressionErrors(owner, `${path}.applyConfiguration.expression`, [], { ...all, messages }));
+    }
+    if (jsonPatch != null) {
+      const messages = patchMessages.JSONPatch;
+      errors.push(
+        ...expressionErrors(record(jsonPatch), `${path}.jsonPatch.expression`, ['list'], { ...all, messages }),
+      );
+    }
+  });
   return errors;
 }
 
@@ -99,7 +116,7 @@ function expressionErrors(
   owner: JsonRecord,
   path: string,
   types: readonly string[],
-  { engine, variables }: Environment,
+  { engine, variables, messages = [] }: Environment,
 ): readonly FieldError[] {
   const field = path.slice(path.lastIndexOf('.') + 1);
   const source = (text(owner[field]) ?? '').trim();
@@ -108,8 +125,8 @@ function expressionErrors(
     return [fieldError.required(path, isCondition ? undefined : `${field} is not specified`)];
   }
   try {
-    const { resultType } = engine.compile(source, variables);
-    const found = resultType === 'null' ? 'null_type' : resultType;
+    const { resultType } = engine.compile(source, variables, messages);
+    const found = resultType === 'null' ? 'null_type' : resultType.replace(/<.*/, '');
     if (types.length === 0 || found === 'dyn' || types.includes(found)) return [];
     const [only] = types;
     const wanted = types.length === 1 ? only : `one of [${types.join(' ')}]`;

@@ -29,20 +29,20 @@ export class PolicyExpressions {
     this.questions = questions;
   }
 
-  /** @throws PolicyProblem */
-  async evaluate(source: string): Promise<CelValue> {
+  /** @param messages the types of which the expression may write messages. @throws PolicyProblem */
+  async evaluate(source: string, messages: readonly string[] = []): Promise<CelValue> {
     await this.readyVariables();
     try {
-      return await this.run(source);
+      return await this.run(source, messages);
     } catch (error) {
       if (error instanceof PolicyProblem) throw error;
       throw new PolicyProblem(`expression '${source}' resulted in error: ${this.problemOf(error)}`);
     }
   }
 
-  private async run(source: string): Promise<CelValue> {
+  private async run(source: string, messages: readonly string[] = []): Promise<CelValue> {
     if (this.remainingUnits <= 0) throw new PolicyProblem(outOfBudget);
-    const program = await programOf(source);
+    const program = await programOf(source, messages);
     let spent = 0;
     try {
       return await this.questions.answered(() => {

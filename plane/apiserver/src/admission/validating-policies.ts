@@ -1,18 +1,16 @@
 import { CelEvaluationError, StatusError, type StatusReason, statusReasons } from '@castellan/machinery';
 import { forbidden } from '../errors.js';
-import { type ApiObject, at, type JsonRecord, list, records, text } from '../json.js';
+import { at, type JsonRecord, list, records, text } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
-import { storageKey } from '../storage/keys.js';
 import { AccessQuestions } from './access-questions.js';
 import type { AdmissionContext } from './admission-plugin.js';
 import { admissionRequest } from './admission-request.js';
 import { conditionsProblem } from './conditions.js';
 import { equivalentWrite } from './equivalent-write.js';
+import { type Bound, boundDefinition, boundPolicies, namespaceOf } from './policy-bindings.js';
 import { PolicyExpressions, PolicyProblem } from './policy-expressions.js';
 import { BindingProblem, paramsOf } from './policy-params.js';
-import { type MatchRules, matchedDefinition } from './rule-match.js';
 
-const group = 'admissionregistration.k8s.io';
 const failureAnnotation = 'validation.policy.admission.k8s.io/validation_failure';
 const longestMessageBytes = 5 * 1024;
 const longestAnnotationBytes = 10 * 1024;
@@ -22,26 +20,14 @@ interface Failure {
   readonly reason: StatusReason;
 }
 
-interface Bound {
-  readonly policy: ApiObject;
-  readonly binding: ApiObject;
-}
-
 /**
  * ValidatingAdmissionPolicies that are bound: each binding says what a failed validation leads to. All are asked, so
  * that all warnings are told; the first refusal counts.
  */
 export async function validateByPolicies(write: AdmissionWrite, context: AdmissionContext): Promise<void> {
-  const { registry } = context.server;
-  const bindings = registry.builtin(group, 'v1', 'validatingadmissionpolicybindings').store;
-  await bindings.cache.reach(0);
   let refusal: StatusError | undefined;
-  for (const { object: binding } of bindings.cache.list(bindings.layout.prefix)) {
-    const { store } = registry.builtin(group, 'v1', 'validatingadmissionpolicies');
-    const policyName = text(at(binding, 'spec', 'policyName')) ?? '';
-    const policy = await store.storage.get(storageKey(store.layout, { name: policyName }));
-    if (policy === undefined) continue;
-    const [first] = await refusalsOf({ policy, binding }, write, context);
+  for (const bound of await boundPolicies('validating', context.server)) {
+    const [first] = await refusalsOf(bound, write, context);
     refusal ??= first;
   }
   if (refusal !== undefined) throw refusal;
@@ -53,12 +39,8 @@ async function refusalsOf(
   context: AdmissionContext,
 ): Promise<readonly StatusError[]> {
   const { policy, binding } = bound;
-  const { server } = context;
-  const definition = await matchedDefinition(matchRules(at(policy, 'spec', 'matchConstraints')), requested, server);
+  const definition = await boundDefinition(bound, requested, context.server);
   if (definition === undefined) return [];
-  const narrower = at(binding, 'spec', 'matchResources');
-  if (narrower !== undefined && !(await matchedDefinition(bindingRules(narrower, policy), requested, server)))
-    return [];
   const write = await equivalentWrite(requested, definition);
   const name = `ValidatingAdmissionPolicy '${policy.metadata.name ?? ''}' with binding '${binding.metadata.name ?? ''}'`;
   const failures = await failuresOf(bound, write, context);
@@ -84,27 +66,11 @@ async function refusalsOf(
   });
 }
 
-function matchRules(match: unknown): MatchRules {
-  return {
-    matchPolicy: at(match, 'matchPolicy'),
-    rules: records(at(match, 'resourceRules')),
-    excludedRules: records(at(match, 'excludeResourceRules')),
-    namespaceSelector: at(match, 'namespaceSelector'),
-    objectSelector: at(match, 'objectSelector'),
-  };
-}
-
-/** A binding without rules of its own narrows by its selectors alone. */
-function bindingRules(match: unknown, policy: ApiObject): MatchRules {
-  const own = matchRules(match);
-  return own.rules.length > 0 ? own : { ...own, rules: matchRules(at(policy, 'spec', 'matchConstraints')).rules };
-}
-
 /** What the policy finds, once with each of its parameters. What cannot be judged is a failure, or is passed over. */
 async function failuresOf(bound: Bound, write: AdmissionWrite, context: AdmissionContext): Promise<readonly Failure[]> {
   const isIgnorable = at(bound.policy, 'spec', 'failurePolicy') === 'Ignore';
   const request = admissionRequest(write, context);
-  const namespaceObject = await namespaceOf(write, context);
+  const namespaceObject = await namespaceOf(write, context.server);
   try {
     const failures: Failure[] = [];
     for (const params of await paramsOf(bound, write.namespace, context.server)) {
@@ -117,12 +83,6 @@ async function failuresOf(bound: Bound, write: AdmissionWrite, context: Admissio
     if (!(error instanceof BindingProblem)) throw error;
     return isIgnorable ? [] : [invalid(`failed to configure binding: ${error.message}`)];
   }
-}
-
-async function namespaceOf({ namespace }: AdmissionWrite, { server }: AdmissionContext): Promise<ApiObject | null> {
-  if (namespace === undefined) return null;
-  const { store } = server.registry.builtin('', 'v1', 'namespaces');
-  return (await store.storage.get(storageKey(store.layout, { name: namespace }))) ?? null;
 }
 
 async function judged(

@@ -1,4 +1,4 @@
-import { applyJsonPatch, parseExactJson, StatusError } from '@castellan/machinery';
+import { applyJsonPatch, deepEqual, parseExactJson, StatusError } from '@castellan/machinery';
 import {
   type ApiObject,
   asApiObject,
@@ -17,29 +17,37 @@ import type { AdmissionContext } from './admission-plugin.js';
 import { admissionRequest } from './admission-request.js';
 import { conditionsHold } from './conditions.js';
 import { converted, equivalentWrite } from './equivalent-write.js';
+import { Reinvocation } from './reinvocation.js';
 import { matchedDefinition } from './rule-match.js';
 import { callWebhook, WebhookCallError } from './webhook-call.js';
 
 type Configurations = 'mutatingwebhookconfigurations' | 'validatingwebhookconfigurations';
 
-/** Sends a change through the mutating webhooks, in the order of their configurations' names. */
-export async function mutateByWebhooks(write: AdmissionChange, context: AdmissionContext): Promise<ApiObject> {
-  const webhooks = await webhooksOf('mutatingwebhookconfigurations', context);
-  let { object } = write;
-  const calledWith = new Map<JsonRecord, ApiObject>();
-  const call = async (webhook: JsonRecord) => {
-    const heard = await ask(webhook, { ...write, object }, context);
-    if (heard === undefined) return;
-    object = await patched(webhook, object, heard, write.definition);
-    calledWith.set(webhook, object);
-  };
-  for (const webhook of webhooks) await call(webhook);
-  // Who asks for it hears once more of an object that others have changed since.
-  for (const webhook of webhooks) {
-    const seen = calledWith.get(webhook);
-    if (webhook.reinvocationPolicy === 'IfNeeded' && seen !== undefined && seen !== object) await call(webhook);
+/** The mutating webhooks of one write. */
+export class MutatingWebhooks {
+  readonly reinvocation = new Reinvocation<JsonRecord>();
+  private readonly context: AdmissionContext;
+  private webhooks: readonly JsonRecord[] | undefined;
+
+  constructor(context: AdmissionContext) {
+    this.context = context;
   }
-  return object;
+
+  /** Sends a change through them, in the order of their configurations' names. */
+  async mutate(write: AdmissionChange): Promise<ApiObject> {
+    this.webhooks ??= await webhooksOf('mutatingwebhookconfigurations', this.context);
+    let { object } = write;
+    for (const webhook of this.webhooks) {
+      if (!this.reinvocation.isAsked(webhook)) continue;
+      const heard = await ask(webhook, { ...write, object }, this.context);
+      if (heard === undefined) continue;
+      const next = await patched(webhook, object, heard, write.definition);
+      const isChanged = next !== object && !deepEqual(next, object);
+      this.reinvocation.note(webhook, { isChanged, policy: webhook.reinvocationPolicy });
+      if (isChanged) object = next;
+    }
+    return object;
+  }
 }
 
 /** Mutating webhooks hear of deletes as well; they may refuse them, and there is nothing that they could change. */

@@ -57,15 +57,19 @@ export async function withApplied(
   context: WriteContext,
 ): Promise<ApiObject> {
   const options = managerOptions(definition, applied, subresource, context);
-  // An apply must fit its kind's types exactly. Their tables are loaded with the first one.
-  const types = definition.isCustom
-    ? options.types
-    : (await import('../types/apply-types.js')).applyTypesOf(definition);
+  const types = await applyTypesFor(definition);
   const lastApplied = options.manager === 'kubectl' ? lastAppliedOf(current) : undefined;
   const forced = { ...options, types, force: isForced };
   const all = lastApplied === undefined ? forced : { ...forced, lastApplied };
   const next = asApiObject(applyPatch(current, applied, all));
   return subresource === 'scale' ? withScaleOwner(definition, next) : next;
+}
+
+/** What applied objects must fit exactly. The tables of the built-in kinds are loaded with the first one. */
+export async function applyTypesFor(definition: ResourceDefinition): Promise<FieldTypes> {
+  if (definition.isCustom) return fieldTypesOf(definition);
+  const { applyTypesOf } = await import('../types/apply-types.js');
+  return applyTypesOf(definition);
 }
 
 const lastAppliedAnnotation = 'kubectl.kubernetes.io/last-applied-configuration';

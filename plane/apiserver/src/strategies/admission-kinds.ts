@@ -154,18 +154,53 @@ function paramKindErrors({ apiVersion, kind }: JsonRecord): readonly FieldError[
 }
 
 export const mutatingPolicyStrategy: Strategy = {
-  withDefaults: (policy) => withConstraints(policy, { reinvocationPolicy: 'Never' }),
+  withDefaults: (policy) => withConstraints(policy, {}),
   validate: (policy) => {
     const spec = record(policy.spec);
+    const { reinvocationPolicy } = spec;
     return [
       ...oneOf('spec.failurePolicy', spec.failurePolicy, failurePolicies),
-      ...(spec.matchConstraints === undefined ? [fieldError.required('spec.matchConstraints')] : []),
+      ...(spec.paramKind == null ? [] : paramKindErrors(record(spec.paramKind))),
+      ...constraintErrors(spec),
+      ...operationErrors(spec.matchConstraints, 'spec.matchConstraints'),
+      ...conditionNameErrors(spec, 'spec'),
       ...(list(spec.mutations).length === 0
         ? [fieldError.required('spec.mutations', 'mutations must contain at least one item')]
         : []),
+      ...records(spec.mutations).flatMap((each, index) => mutationErrors(each, `spec.mutations[${index}]`)),
+      ...((text(reinvocationPolicy) ?? '') === ''
+        ? [fieldError.required('spec.reinvocationPolicy')]
+        : oneOf('spec.reinvocationPolicy', reinvocationPolicy, reinvocations)),
     ];
   },
 };
+
+/** Nothing can be changed of what is deleted. */
+function operationErrors(match: unknown, path: string): readonly FieldError[] {
+  return records(record(match).resourceRules)
+    .flatMap((rule) => list(rule.operations))
+    .flatMap((operation) => oneOf(`${path}.resourceRules.operations`, operation, ['*', 'CONNECT', 'CREATE', 'UPDATE']));
+}
+
+const patchFields = { ApplyConfiguration: 'applyConfiguration', JSONPatch: 'jsonPatch' } as const;
+
+/** A mutation has what its type says, and nothing else. The expressions are looked at where they are compiled. */
+function mutationErrors(mutation: JsonRecord, path: string): readonly FieldError[] {
+  const { patchType } = mutation;
+  if ((text(patchType) ?? '') === '') return [fieldError.required(`${path}.patchType`)];
+  if (patchType !== 'ApplyConfiguration' && patchType !== 'JSONPatch')
+    return [fieldError.notSupported(`${path}.patchType`, patchType, Object.keys(patchFields))];
+  const own = patchFields[patchType];
+  const other = own === 'jsonPatch' ? 'applyConfiguration' : 'jsonPatch';
+  return [
+    ...(mutation[own] == null
+      ? [fieldError.required(`${path}.${own}`, `must be specified when patchType is ${patchType}`)]
+      : []),
+    ...(mutation[other] == null
+      ? []
+      : [fieldError.invalid(`${path}.${other}`, `{${other}}`, `must not be specified when patchType is ${patchType}`)]),
+  ];
+}
 
 export const policyBindingStrategy: Strategy = {
   withDefaults: (binding) => {
@@ -179,7 +214,9 @@ export const policyBindingStrategy: Strategy = {
       ...((text(policyName) ?? '') === '' ? [fieldError.required('spec.policyName')] : []),
       ...(paramRef == null ? [] : paramRefErrors(record(paramRef))),
       ...(matchResources === undefined ? [] : matchResourcesErrors(matchResources, 'spec.matchResources')),
-      ...(binding.kind === 'ValidatingAdmissionPolicyBinding' ? actionErrors(list(validationActions)) : []),
+      ...(binding.kind === 'ValidatingAdmissionPolicyBinding'
+        ? actionErrors(list(validationActions))
+        : operationErrors(matchResources, 'spec.matchResources')),
     ];
   },
 };

@@ -4,7 +4,7 @@ import type { Cancel, Clock, World } from './world.js';
 
 /** The machine's clock, timers and cryptographic random numbers. */
 export function realWorld(): World {
-  return { clock: realClock(), random: randomFrom(cryptographicUint32()) };
+  return { clock: realClock(), random: { ...randomFrom(cryptographicUint32()), uuid: () => crypto.randomUUID() } };
 }
 
 /** Timers hold 31 bits of milliseconds; a longer one would fire at once. */

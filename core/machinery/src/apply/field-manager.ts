@@ -1,4 +1,4 @@
-import { isRecord, type JsonRecord, ownValue, withChanges } from '../value/record.js';
+import { isRecord, type JsonRecord, ownValue } from '../value/record.js';
 import type { FieldTypes } from './field-types.js';
 import { decodeManagers, encodeManagers, type Manager } from './managers.js';
 
@@ -32,14 +32,17 @@ export function managersOf(object: unknown): readonly Manager[] {
 
 /** `object` with these managers; without the field where there are none. */
 export function withManagers(object: JsonRecord, managers: readonly Manager[]): JsonRecord {
-  const entries = encodeManagers(managers);
-  const metadata = withChanges(
-    metadataOf(object),
-    new Map([['managedFields', entries.length === 0 ? undefined : entries]]),
-  );
-  return withChanges(object, new Map([['metadata', metadata]]));
+  const managedFields = encodeManagers(managers);
+  const metadata = withoutManagedFields(object);
+  return { ...object, metadata: managedFields.length === 0 ? metadata : { ...metadata, managedFields } };
 }
 
 export function withoutManagers(object: JsonRecord): JsonRecord {
-  return isRecord(ownValue(object, 'metadata')) ? withManagers(object, []) : object;
+  const hasManagers = Object.hasOwn(metadataOf(object), 'managedFields');
+  return hasManagers ? { ...object, metadata: withoutManagedFields(object) } : object;
+}
+
+function withoutManagedFields(object: JsonRecord): JsonRecord {
+  const { managedFields: _, ...metadata } = metadataOf(object);
+  return metadata;
 }

@@ -12,20 +12,30 @@ export interface FieldSet {
 
 export const emptySet: FieldSet = { isMember: false, children: new Map() };
 
+/** The place itself, and nothing below it. */
+export const leaf: FieldSet = { isMember: true, children: new Map() };
+
+/** Most places are leaves: they share a map that stays empty. */
+const noChildren = new Map<string, never>();
+
 interface MutableFieldSet extends FieldSet {
   isMember: boolean;
-  readonly children: Map<string, MutableFieldSet>;
+  children: Map<string, MutableFieldSet>;
 }
 
 /** Gathers places one by one. */
 export class FieldSetBuilder {
-  readonly #root: MutableFieldSet = { isMember: false, children: new Map() };
+  readonly #root: MutableFieldSet = { isMember: false, children: noChildren };
 
   insert(path: readonly string[]): void {
     let node = this.#root;
     for (const element of path) {
-      const child = node.children.get(element) ?? { isMember: false, children: new Map() };
-      node.children.set(element, child);
+      let child = node.children.get(element);
+      if (child === undefined) {
+        child = { isMember: false, children: noChildren };
+        if (node.children === noChildren) node.children = new Map();
+        node.children.set(element, child);
+      }
       node = child;
     }
     node.isMember = true;
@@ -63,7 +73,7 @@ export function unionOf(sets: Iterable<FieldSet>): FieldSet {
 
 /** The places of `a` that are not in `b`. */
 export function difference(a: FieldSet, b: FieldSet): FieldSet {
-  return combine(a, b, (inA, inB) => inA && !inB);
+  return isEmptySet(b) ? a : combine(a, b, (inA, inB) => inA && !inB);
 }
 
 export function intersection(a: FieldSet, b: FieldSet): FieldSet {
@@ -82,6 +92,7 @@ function combine(a: FieldSet, b: FieldSet, keeps: (inA: boolean, inB: boolean) =
 /** The places of `a` that are neither in `b` nor below a place of `b`. */
 export function outside(a: FieldSet, b: FieldSet): FieldSet {
   if (b.isMember) return emptySet;
+  if (b.children.size === 0) return a;
   const children = new Map<string, FieldSet>();
   for (const [element, child] of a.children) {
     const kept = outside(child, b.children.get(element) ?? emptySet);
@@ -109,10 +120,10 @@ export function pathsOf(set: FieldSet): readonly (readonly string[])[] {
 
 /** The `fieldsV1` of a set. */
 export function encodeFields(set: FieldSet): JsonRecord {
+  if (set.children.size === 0) return {};
   const children = [...set.children].sort(([a], [b]) => (a < b ? -1 : 1));
-  const isLeaf = set.isMember && children.length === 0;
-  const own: readonly (readonly [string, unknown])[] = set.isMember && !isLeaf ? [['.', {}]] : [];
-  return recordOf([...own, ...children.map(([element, child]) => [element, encodeFields(child)] as const)]);
+  const fields = children.map(([element, child]) => [element, encodeFields(child)] as const);
+  return recordOf(set.isMember ? [['.', {}], ...fields] : fields);
 }
 
 /** The set of a `fieldsV1`; what is not understood of it counts as nothing. */
@@ -121,8 +132,10 @@ export function decodeFields(fields: unknown): FieldSet {
 }
 
 function decodeNode(node: JsonRecord): FieldSet {
+  const entries = Object.entries(node);
+  if (entries.length === 0) return leaf;
   const children = new Map<string, FieldSet>();
-  for (const [element, child] of Object.entries(node)) {
+  for (const [element, child] of entries) {
     if (element !== '.' && isRecord(child)) children.set(element, decodeNode(child));
   }
   return { isMember: children.size === 0 || Object.hasOwn(node, '.'), children };

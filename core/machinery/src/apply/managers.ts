@@ -108,6 +108,7 @@ const ancientChanges = 'ancient-changes';
 
 /** Merges the oldest managers of updates, those of one version with one another, until there are few enough. */
 export function capManagers(managers: readonly Manager[]): readonly Manager[] {
+  if (managers.length <= mostUpdateManagers) return managers;
   const updaters = managers
     .filter((each) => each.operation === 'Update' && each.subresource === '')
     .toSorted((a, b) => compareTexts(sortKey(a), sortKey(b)));

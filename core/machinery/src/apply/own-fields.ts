@@ -1,9 +1,7 @@
 import { isList, isRecord } from '../value/record.js';
-import { emptySet, type FieldSet, isEmptySet } from './field-set.js';
+import { emptySet, type FieldSet, isEmptySet, leaf } from './field-set.js';
 import { type FieldTypes, untyped } from './field-types.js';
 import { fieldElement, itemIdentity } from './path-element.js';
-
-const leaf: FieldSet = { isMember: true, children: new Map() };
 
 /** The places that a manager owns who applies this object: its leaves, its list items and the entries of its maps. */
 export function ownFields(value: unknown, types: FieldTypes): FieldSet {

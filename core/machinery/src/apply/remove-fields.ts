@@ -1,6 +1,6 @@
 import { isList, isRecord, type JsonRecord, withChanges } from '../value/record.js';
 import type { FieldSet } from './field-set.js';
-import { emptySet, isEmptySet } from './field-set.js';
+import { emptySet, isEmptySet, leaf } from './field-set.js';
 import { type FieldTypes, untyped } from './field-types.js';
 import { fieldElement, itemIdentity } from './path-element.js';
 
@@ -12,8 +12,7 @@ export function abandonedFields(had: FieldSet, owned: FieldSet): FieldSet {
   const children = new Map<string, FieldSet>();
   for (const [element, child] of had.children) {
     const still = owned.children.get(element);
-    const abandoned: FieldSet =
-      still === undefined ? { isMember: true, children: new Map() } : abandonedFields(child, still);
+    const abandoned = still === undefined ? leaf : abandonedFields(child, still);
     if (!isEmptySet(abandoned)) children.set(element, abandoned);
   }
   return children.size === 0 ? emptySet : { isMember: false, children };

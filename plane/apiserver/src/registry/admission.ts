@@ -12,7 +12,7 @@ export async function admitToNamespace(
 ): Promise<void> {
   const { namespace, name } = at_;
   if (!definition.isNamespaced || namespace === undefined) return;
-  const found = await namespaces.store.storage.get(storageKey(namespaces.store.layout, { name: namespace }));
+  const found = await namespaces.store.storage.getShared(storageKey(namespaces.store.layout, { name: namespace }));
   if (found === undefined) {
     throw StatusError.of('NotFound', `namespaces "${namespace}" not found`, { name: namespace, kind: 'namespaces' });
   }

@@ -2,6 +2,7 @@ import type { StatusError } from '@castellan/machinery';
 import { badRequest } from '../errors.js';
 import { type ApiObject, asApiObject } from '../json.js';
 import type { ResourceDefinition } from '../registry/resource.js';
+import type { decodeObject } from '../types/decode-object.js';
 import type { Reply } from './reply.js';
 
 /** What must be known of a kind to tell which fields it has. */
@@ -40,15 +41,17 @@ export async function checkFields(definition: FieldsOwner, object: ApiObject, fo
   return decoded.object;
 }
 
+let decode: typeof decodeObject | undefined;
+
 async function decodeBuiltIn(
   definition: FieldsOwner,
   object: ApiObject,
   { refusal, isMerged }: { readonly refusal: Refusal; readonly isMerged: boolean },
 ) {
-  // The tables are loaded with the first write, not at the start.
-  const { decodeObject } = await import('../types/decode-object.js');
+  // The tables are loaded with the first write, not at the start; to import again what is there still takes its time.
+  decode ??= (await import('../types/decode-object.js')).decodeObject;
   const problemOf = isMerged ? (await import('../types/restore-problem.js')).restoreProblem : undefined;
-  const decoded = definition.isCustom ? undefined : decodeObject(definition, object, problemOf);
+  const decoded = definition.isCustom ? undefined : decode(definition, object, problemOf);
   if (decoded?.problem !== undefined) throw await refusal(decoded.problem);
   return decoded === undefined
     ? { object, unknownFields: [] }

@@ -1,5 +1,5 @@
 // Walk 2b/10: what the write path (registry/write.ts) made is put into the keyspace here, if nobody was faster.
-import type { Keyspace, LeaseId } from '@castellan/keyspace';
+import type { Keyspace, KeyValue, LeaseId } from '@castellan/keyspace';
 import { deepEqual, StatusError } from '@castellan/machinery';
 import type { ApiObject } from '../json.js';
 import { type ObjectCodec, objectCodec, withRevision } from './codec.js';
@@ -16,6 +16,8 @@ export interface ChangeResult {
 
 export interface ObjectStorage {
   get(key: string): Promise<ApiObject | undefined>;
+  /** The same, for what many requests look at, such as their namespace: it is not read from its bytes for each. */
+  getShared(key: string): Promise<ApiObject | undefined>;
   /** `undefined`: an object is already there and nothing was written. */
   create(key: string, object: ApiObject, lease?: LeaseId): Promise<ApiObject | undefined>;
   /**
@@ -30,16 +32,26 @@ export type ChangeFunction = (current: ApiObject) => Change | Promise<Change>;
 /** So many writers would have to overtake one request; then it is better to tell the client than to go on. */
 const maxAttempts = 200;
 
+/** An object may be of more than a megabyte: no more of them than help. */
+const mostRecent = 8;
+
 export function createObjectStorage(keyspace: Keyspace, codec: ObjectCodec = objectCodec()): ObjectStorage {
   async function read(key: string) {
     const { keyValue } = await keyspace.get(key);
     return keyValue;
   }
 
+  const recent = new RecentObjects();
+
   return {
     async get(key) {
       const keyValue = await read(key);
       return keyValue === undefined ? undefined : codec.decode(keyValue).object;
+    },
+
+    async getShared(key) {
+      const keyValue = await read(key);
+      return keyValue === undefined ? undefined : recent.decoded(keyValue, codec);
     },
 
     async create(key, object, lease) {
@@ -71,6 +83,23 @@ export function createObjectStorage(keyspace: Keyspace, codec: ObjectCodec = obj
       });
     },
   };
+}
+
+/** The last few objects that were asked for. */
+class RecentObjects {
+  readonly #objects = new Map<string, ApiObject>();
+
+  decoded(stored: KeyValue, codec: ObjectCodec): ApiObject {
+    const known = this.#objects.get(stored.key);
+    // The revision of a write is that of one value of one key.
+    if (known?.metadata.resourceVersion === String(stored.modRevision)) return known;
+    const { object } = codec.decode(stored);
+    this.#objects.delete(stored.key);
+    this.#objects.set(stored.key, object);
+    const [oldest] = this.#objects.keys();
+    if (oldest !== undefined && this.#objects.size > mostRecent) this.#objects.delete(oldest);
+    return object;
+  }
 }
 
 function isSameContent(left: ApiObject, right: ApiObject): boolean {

@@ -1,33 +1,38 @@
 // Walk 5/10: what the watch stream of core/client brings is held here, and controllers are told (manager/controller-runner.ts).
 import type { Client } from '@castellan/client';
-import { type KubernetesObject, keyOf, type ObjectKey, type ResourceType } from '@castellan/machinery';
+import { type KubernetesObject, type ObjectKey, type ResourceType, resourceName } from '@castellan/machinery';
 import type { World } from '@castellan/world';
+import type { CacheIndex } from '../cache/cache-index.js';
+import { cachePartOf } from '../cache/cached-type.js';
+import { type Trim, trimOf } from '../cache/trim.js';
 import { deferred } from '../deferred.js';
 import { compareRevisions } from '../revision.js';
-import { ObjectStore } from './object-store.js';
-import { type ReflectorSink, runReflector, type Selection } from './reflector.js';
+import { CacheContent } from './cache-content.js';
+import type { Change, ChangeHandler } from './change.js';
+import { Feed, type FeedState } from './feed.js';
+import { type HandlerOptions, type HandlerRegistration, RegisteredHandler } from './handler-registration.js';
+import type { StoreIndex } from './store-index.js';
 
-/**
- * What became of one object. Objects are frozen; parts that an update left as they were are the same objects as before;
- * what was deleted is given as it was last known.
- */
-export type Change<T extends KubernetesObject> =
-  | { readonly kind: 'added'; readonly object: T }
-  | { readonly kind: 'updated'; readonly object: T; readonly previous: T }
-  | { readonly kind: 'deleted'; readonly object: T };
-
-/** Called for every change, in order, while nothing else happens: note a key and return. */
-export type ChangeHandler<T extends KubernetesObject> = (change: Change<T>) => void;
-
-export interface InformerOptions<T extends KubernetesObject> extends Selection {
+export interface InformerOptions<T extends KubernetesObject> {
   readonly client: Client;
   readonly world: World;
+  /** A type made by `pick`, `metadataOf` or `cached` is followed, and held, in that part only. */
   readonly type: ResourceType<T>;
-  /** Asks for the collection as the beginning of the watch (KEP-3157); falls back where that is refused. */
+  /** Follows these namespaces only, unless the type names its own. */
+  readonly namespaces?: readonly string[];
+  /** Asks for the collection as the beginning of the watch (KEP-3157), and lists where that is refused; true by default. */
   readonly usesWatchList?: boolean;
   /** Told of what went wrong and is tried again after `restMs`, and of what a handler threw. */
   readonly onProblem?: (error: unknown, restMs: number) => void;
+  /** Told of each new `state`. */
+  readonly onState?: (state: InformerState) => void;
 }
+
+/**
+ * *waiting for the kind*: the server does not know it, because its CustomResourceDefinition is not there or is gone. It is
+ * looked for every few seconds. Of several namespaces the one that is least far counts.
+ */
+export type InformerState = 'not started' | FeedState | 'paused' | 'stopped';
 
 /**
  * Holds in memory what a server holds of one type, kept current by one list and one watch, and tells handlers what changes.
@@ -35,31 +40,67 @@ export interface InformerOptions<T extends KubernetesObject> extends Selection {
  */
 export class Informer<T extends KubernetesObject> {
   readonly #options: InformerOptions<T>;
-  readonly #store = new ObjectStore<T>();
-  readonly #handlers = new Set<ChangeHandler<T>>();
+  readonly #trim: Trim<T> | undefined;
+  readonly #content = new CacheContent<T>((change) => this.#tell(change));
+  readonly #indexes = new Map<CacheIndex<T>, StoreIndex<T>>();
+  readonly #handlers = new Set<RegisteredHandler<T>>();
   readonly #synced = deferred();
-  /** Uids of objects that this process asked to delete and that the watch still shows as if it had not. */
-  readonly #deleting = new Map<string, string>();
-  #revision = '0';
-  #isSynced = false;
-  #isStopped = false;
+  /** One for each namespace, or one for all. */
+  readonly #feeds: readonly Feed<T>[];
+  #state: InformerState = 'not started';
+  #session: AbortController | undefined;
+  #resume = deferred();
+  #isPaused = false;
 
   constructor(options: InformerOptions<T>) {
     this.#options = options;
+    const { type, client, world, usesWatchList = true } = options;
+    this.#trim = trimOf(type);
+    const part = cachePartOf(type);
+    const namespaces = part.namespaces ?? options.namespaces;
+    const selection = {
+      ...(part.labelSelector === undefined ? {} : { labelSelector: part.labelSelector }),
+      ...(part.fieldSelector === undefined ? {} : { fieldSelector: part.fieldSelector }),
+      ...(part.metadataOnly === true ? { metadataOnly: true } : {}),
+    };
+    const feedOf = (namespace?: string): Feed<T> =>
+      new Feed({
+        client,
+        world,
+        type,
+        usesWatchList,
+        selection: { ...selection, ...(namespace === undefined ? {} : { namespace }) },
+        content: this.#content,
+        ...(this.#trim === undefined ? {} : { trim: this.#trim }),
+        onProblem: (error, restMs) => this.#problem(error, restMs),
+        onState: () => this.#stateChanged(),
+      });
+    this.#feeds =
+      namespaces === undefined || !type.isNamespaced ? [feedOf()] : [...new Set(namespaces)].map((name) => feedOf(name));
   }
 
   get type(): ResourceType<T> {
     return this.#options.type;
   }
 
-  /** Everything up to this revision of the server is in here. */
-  get revision(): string {
-    return this.#revision;
+  /** The namespaces that are followed; `undefined` for all. */
+  get namespaces(): readonly string[] | undefined {
+    const names = this.#feeds.flatMap(({ namespace }) => namespace ?? []);
+    return names.length === 0 ? undefined : names;
   }
 
-  /** The first list is in here and all handlers were told of it. */
+  /** Everything up to this revision of the server is in here. It does not go back, unless the server's own history did. */
+  get revision(): string {
+    return this.#feeds.map(({ revision }) => revision).reduce((a, b) => ((compareRevisions(a, b) ?? 0) <= 0 ? a : b));
+  }
+
+  get state(): InformerState {
+    return this.#state;
+  }
+
+  /** The first list is in here and was told to all handlers. */
   get isSynced(): boolean {
-    return this.#isSynced;
+    return this.#feeds.every(({ isSynced }) => isSynced);
   }
 
   whenSynced(): Promise<void> {
@@ -67,146 +108,150 @@ export class Informer<T extends KubernetesObject> {
   }
 
   get size(): number {
-    return this.#store.size;
+    return this.#content.store.size;
   }
 
   get(key: ObjectKey): T | undefined {
-    return this.#store.get(key);
+    return this.#content.store.get(key);
   }
 
   list(namespace?: string): Iterable<T> {
-    return this.#store.all(namespace);
+    return this.#content.store.all(namespace);
   }
 
   ownedBy(uid: string): readonly T[] {
-    return this.#store.ownedBy(uid);
+    return this.#content.store.ownedBy(uid);
   }
 
-  /** Tells `handler` of all that is in here as added, then of every change. The result removes it. */
-  addHandler(handler: ChangeHandler<T>): () => void {
-    if (this.#isStopped)
+  /** Once added, an index follows all changes. To add it twice is harmless. */
+  addIndex(index: CacheIndex<T>): void {
+    if (this.#indexes.has(index)) return;
+    if ([...this.#indexes.keys()].some(({ name }) => name === index.name)) {
+      throw new Error(
+        `two indexes of ${resourceName(this.type)} are named ${index.name}: share one, or give them names of their own`,
+      );
+    }
+    const keysOf = (object: T): readonly string[] => {
+      try {
+        return index.keys(object);
+      } catch (error) {
+        const { namespace = '', name = '' } = object.metadata;
+        const where = `${namespace}/${name} is left out of the index ${index.name} of ${resourceName(this.type)}`;
+        this.#problem(new Error(`${where}: its keys could not be worked out`, { cause: error }), 0);
+        return [];
+      }
+    };
+    this.#indexes.set(index, this.#content.store.addIndex(keysOf));
+  }
+
+  /** The objects under `key`; `undefined` when there is no such index. */
+  byIndex(index: CacheIndex<T>, key: string): readonly T[] | undefined {
+    const known = this.#indexes.get(index);
+    return known === undefined ? undefined : [...known.get(key)];
+  }
+
+  /** Tells `handler` of all that is in here as added, then of every change. */
+  addHandler(handler: ChangeHandler<T>, options: HandlerOptions = {}): HandlerRegistration {
+    if (this.#state === 'stopped')
       throw new Error(`the informer of ${this.type.plural} is stopped: it will not call a new handler`);
-    for (const object of [...this.#store.all()]) this.#call(handler, { kind: 'added', object });
-    this.#handlers.add(handler);
-    return () => this.#handlers.delete(handler);
+    const registered = new RegisteredHandler(
+      handler,
+      (error) => this.#problem(error, 0),
+      () => this.#handlers.delete(registered),
+    );
+    for (const object of [...this.#content.store.all()]) registered.tell({ kind: 'added', object });
+    if (this.isSynced) registered.listGiven();
+    this.#handlers.add(registered);
+    const { clock } = this.#options.world;
+    if (options.resyncMs !== undefined) {
+      registered.resyncEvery(options.resyncMs, clock, () => this.#content.store.all());
+    }
+    return registered;
   }
 
   /** Follows the server until `signal` aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { client, world, type, usesWatchList = false, onProblem: _, ...selection } = this.#options;
+    const stop = (): void => {
+      this.#session?.abort(signal.reason);
+      this.#resume.resolve();
+    };
+    signal.addEventListener('abort', stop, { once: true });
     try {
-      await runReflector({ client, world, type, selection, usesWatchList, sink: this.#sink() }, signal);
+      while (!signal.aborted) {
+        if (this.#isPaused) {
+          await this.#resume.promise;
+          continue;
+        }
+        const session = new AbortController();
+        this.#session = session;
+        this.#stateChanged();
+        await Promise.all(this.#feeds.map((feed) => feed.run(session.signal)));
+        this.#session = undefined;
+      }
     } finally {
-      this.#isStopped = true;
+      signal.removeEventListener('abort', stop);
+      this.#setState('stopped');
+      const reason = new Error(`the informer of ${this.type.plural} is stopped`);
+      for (const handler of this.#handlers) handler.stop(reason);
     }
   }
 
-  /** A write of this process returned `object`. Nothing is done when the watch is past it already. */
+  /** Closes all streams. What is held stays, and grows old, until `resume`. */
+  pause(): void {
+    if (this.#isPaused) return;
+    this.#isPaused = true;
+    this.#resume = deferred();
+    this.#session?.abort(new Error('paused'));
+    this.#stateChanged();
+  }
+
+  /** Reads everything anew, not older than what is held, and goes on; handlers are told what differs. */
+  resume(): void {
+    if (!this.#isPaused) return;
+    this.#isPaused = false;
+    this.#resume.resolve();
+  }
+
+  /** A write of this process returned `object`, whole. Nothing is done when the watch is past it already. */
   noteWrite(object: T): void {
-    const { resourceVersion = '' } = object.metadata;
-    const order = compareRevisions(resourceVersion, this.#revision);
-    if (!this.#isSynced || order === undefined || order <= 0) return;
-    this.#apply(object);
+    const feed = this.#feedOf(object.metadata.namespace);
+    const order = compareRevisions(object.metadata.resourceVersion ?? '', feed?.revision ?? '');
+    if (feed === undefined || !feed.isSynced || order === undefined || order <= 0) return;
+    // What is cut off shares its parts with the object, which is the caller's, and may be another cache's as well.
+    this.#content.noteWrite(this.#trim === undefined ? object : this.#trim(structuredClone(object)));
   }
 
   /** This process deleted the object with `uid`: until the watch says what became of it, reads show that it is going. */
   noteDelete(key: ObjectKey, uid: string): void {
-    const object = this.#store.get(key);
-    if (object === undefined || object.metadata.uid !== uid || object.metadata.deletionTimestamp !== undefined) return;
-    const seconds = Math.floor(this.#options.world.clock.now() / 1_000);
-    this.#deleting.set(uid, new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z'));
-    this.#put(this.#asGoing(object), object);
+    this.#content.noteDelete(key, uid, this.#options.world.clock.now());
   }
 
-  #sink(): ReflectorSink<T> {
-    return {
-      replace: (objects, revision) => this.#replace(objects, revision),
-      change: (object) => this.#apply(object),
-      remove: (object) => this.#remove(object),
-      progress: (revision) => {
-        this.#revision = revision;
-      },
-      problem: (error, restMs) => this.#options.onProblem?.(error, restMs),
-    };
+  #feedOf(namespace: string | undefined): Feed<T> | undefined {
+    return this.#feeds.find((feed) => feed.namespace === undefined || feed.namespace === namespace);
   }
 
-  #replace(objects: readonly T[], revision: string): void {
-    const listed = new Set<T>();
-    for (const object of objects) {
-      this.#apply(object);
-      const held = this.#store.get(keyOf(object));
-      if (held !== undefined) listed.add(held);
-    }
-    for (const held of [...this.#store.all()]) {
-      // What was written after the list was made cannot be in it.
-      const isNewer = (compareRevisions(held.metadata.resourceVersion ?? '', revision) ?? -1) > 0;
-      if (!listed.has(held) && !isNewer) this.#drop(held);
-    }
-    // A list may be older than what was seen; the watch that follows it brings what lies between again.
-    this.#revision = revision;
-    if (this.#isSynced) return;
-    this.#isSynced = true;
+  #stateChanged(): void {
+    if (this.#state === 'stopped') return;
+    const states = this.#feeds.map(({ state }) => state);
+    if (this.#isPaused) this.#setState('paused');
+    else if (states.includes('waiting for the kind')) this.#setState('waiting for the kind');
+    else this.#setState(states.includes('listing') ? 'listing' : 'watching');
+    if (!this.isSynced) return;
+    for (const handler of this.#handlers) handler.listGiven();
     this.#synced.resolve();
   }
 
-  #apply(received: T): void {
-    const previous = this.#store.get(keyOf(received));
-    if (previous === undefined) {
-      this.#put(this.#asGoing(received), undefined);
-      return;
-    }
-    if (previous.metadata.uid !== received.metadata.uid) {
-      if (isOlder(received, previous)) return;
-      this.#drop(previous);
-      this.#put(this.#asGoing(received), undefined);
-      return;
-    }
-    if (previous.metadata.resourceVersion === received.metadata.resourceVersion || isOlder(received, previous)) return;
-    this.#put(this.#asGoing(received), previous);
-  }
-
-  #remove(received: T): void {
-    const held = this.#store.get(keyOf(received));
-    if (held === undefined || (held.metadata.uid !== received.metadata.uid && isOlder(received, held))) return;
-    this.#drop(held, received);
-  }
-
-  #put(received: T, previous: T | undefined): void {
-    const object = this.#store.set(received);
-    this.#tell(previous === undefined ? { kind: 'added', object } : { kind: 'updated', object, previous });
-  }
-
-  #drop(held: T, last: T = held): void {
-    this.#store.delete(keyOf(held));
-    this.#deleting.delete(held.metadata.uid ?? '');
-    this.#tell({ kind: 'deleted', object: last.metadata.uid === held.metadata.uid ? last : held });
-  }
-
-  /** The deletion that was asked for shows in `object`, unless the server shows it already. */
-  #asGoing(object: T): T {
-    const uid = object.metadata.uid ?? '';
-    const deletionTimestamp = this.#deleting.get(uid);
-    if (deletionTimestamp === undefined) return object;
-    if (object.metadata.deletionTimestamp !== undefined) {
-      this.#deleting.delete(uid);
-      return object;
-    }
-    return { ...object, metadata: { ...object.metadata, deletionTimestamp } };
+  #setState(state: InformerState): void {
+    if (this.#state === state) return;
+    this.#state = state;
+    this.#options.onState?.(state);
   }
 
   #tell(change: Change<T>): void {
-    for (const handler of this.#handlers) this.#call(handler, change);
+    for (const handler of this.#handlers) handler.tell(change);
   }
 
-  #call(handler: ChangeHandler<T>, change: Change<T>): void {
-    try {
-      handler(change);
-    } catch (error) {
-      this.#options.onProblem?.(error, 0);
-    }
+  #problem(error: unknown, restMs: number): void {
+    this.#options.onProblem?.(error, restMs);
   }
-}
-
-function isOlder(a: KubernetesObject, b: KubernetesObject): boolean {
-  return (compareRevisions(a.metadata.resourceVersion ?? '', b.metadata.resourceVersion ?? '') ?? 0) < 0;
 }

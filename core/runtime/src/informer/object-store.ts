@@ -1,14 +1,16 @@
-import type { KubernetesObject, ObjectKey } from '@castellan/machinery';
+import { deepFreeze, type KubernetesObject, type ObjectKey } from '@castellan/machinery';
 import { shareEqualParts } from './share-equal-parts.js';
+import { type KeysOf, StoreIndex } from './store-index.js';
 
 /**
- * Objects of one type by namespace and name, and by the uid of their controller. What is put in is frozen in depth and
- * shared by all who read it. An index entry that holds nothing is dropped.
+ * Objects of one type by namespace and name, by the uid of their controller, and by what else was asked for. What is put in
+ * is frozen in depth and shared by all who read it.
  */
 export class ObjectStore<T extends KubernetesObject> {
   /** The namespace of cluster-scoped objects is ''. */
   readonly #byNamespace = new Map<string, Map<string, T>>();
-  readonly #byOwner = new Map<string, Map<string, T>>();
+  readonly #byOwner = new StoreIndex<T>(controllerUids);
+  readonly #indexes: StoreIndex<T>[] = [this.#byOwner];
   #size = 0;
 
   get size(): number {
@@ -22,16 +24,22 @@ export class ObjectStore<T extends KubernetesObject> {
   /** Gives what is held from now on: equal to `object`, and sharing its parts with objects that have the same. */
   set(object: T): T {
     const { namespace = '', name = '' } = object.metadata;
-    const inNamespace = bucket(this.#byNamespace, namespace);
+    let inNamespace = this.#byNamespace.get(namespace);
+    if (inNamespace === undefined) {
+      inNamespace = new Map();
+      this.#byNamespace.set(namespace, inNamespace);
+    }
     const previous = inNamespace.get(name);
-    const owner = controllerUid(object);
-    const likeness = previous ?? firstOf(owner === undefined ? inNamespace : this.#byOwner.get(owner));
+    const [owner] = controllerUids(object);
+    const likeness = previous ?? firstOf(owner === undefined ? inNamespace.values() : this.#byOwner.get(owner));
     const held = likeness === undefined || Object.isFrozen(object) ? object : shareEqualParts(object, likeness);
     deepFreeze(held);
     inNamespace.set(name, held);
     if (previous === undefined) this.#size += 1;
-    else this.#disown(previous);
-    if (owner !== undefined) bucket(this.#byOwner, owner).set(storeKey(held), held);
+    for (const index of this.#indexes) {
+      if (previous !== undefined) index.remove(previous);
+      index.add(held);
+    }
     return held;
   }
 
@@ -43,7 +51,7 @@ export class ObjectStore<T extends KubernetesObject> {
     inNamespace.delete(key.name);
     if (inNamespace.size === 0) this.#byNamespace.delete(namespace);
     this.#size -= 1;
-    this.#disown(object);
+    for (const index of this.#indexes) index.remove(object);
     return object;
   }
 
@@ -56,44 +64,24 @@ export class ObjectStore<T extends KubernetesObject> {
   }
 
   ownedBy(uid: string): readonly T[] {
-    return [...(this.#byOwner.get(uid)?.values() ?? [])];
+    return [...this.#byOwner.get(uid)];
   }
 
-  #disown(object: T): void {
-    const owner = controllerUid(object);
-    const owned = owner === undefined ? undefined : this.#byOwner.get(owner);
-    if (owner === undefined || owned === undefined) return;
-    owned.delete(storeKey(object));
-    if (owned.size === 0) this.#byOwner.delete(owner);
+  /** An index of what is held and will be. */
+  addIndex(keysOf: KeysOf<T>): StoreIndex<T> {
+    const index = new StoreIndex(keysOf);
+    for (const object of this.all()) index.add(object);
+    this.#indexes.push(index);
+    return index;
   }
 }
 
-function storeKey({ metadata }: KubernetesObject): string {
-  return `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
+function controllerUids({ metadata }: KubernetesObject): readonly string[] {
+  const uid = metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
+  return uid === undefined ? [] : [uid];
 }
 
-function controllerUid({ metadata }: KubernetesObject): string | undefined {
-  return metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid;
-}
-
-function bucket<T>(index: Map<string, Map<string, T>>, name: string): Map<string, T> {
-  let found = index.get(name);
-  if (found === undefined) {
-    found = new Map();
-    index.set(name, found);
-  }
-  return found;
-}
-
-function firstOf<T>(map: ReadonlyMap<string, T> | undefined): T | undefined {
-  const first = map?.values().next();
-  return first?.done === false ? first.value : undefined;
-}
-
-function deepFreeze(value: object): void {
-  if (Object.isFrozen(value)) return;
-  Object.freeze(value);
-  for (const inner of Object.values(value)) {
-    if (typeof inner === 'object' && inner !== null) deepFreeze(inner);
-  }
+function firstOf<T>(items: Iterable<T>): T | undefined {
+  for (const item of items) return item;
+  return undefined;
 }

@@ -4,6 +4,7 @@ import type { ReflectorFailure } from './reflector-state.js';
 export function reflectorFailureOf(error: unknown): ReflectorFailure {
   if (!(error instanceof StatusError)) return 'unavailable';
   if (error.code === 410) return 'expired';
+  if (error.code === 404) return 'notServed';
   if (isTooLarge(error)) return 'tooLarge';
   if (error.code === 422 || error.code === 400) return 'notSupported';
   return error.code === 429 || error.code >= 500 ? 'unavailable' : 'other';

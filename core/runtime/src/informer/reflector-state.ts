@@ -11,6 +11,8 @@ export interface ReflectorState {
   readonly failures: number;
   readonly firstFailureMs: number;
   readonly lastFailureMs: number;
+  /** Since when the server has answered that it does not know the kind. */
+  readonly missingSinceMs?: number;
 }
 
 export type ReflectorActivity =
@@ -29,7 +31,7 @@ export type ReflectorActivity =
   | { readonly kind: 'watching'; readonly revision: string };
 
 /** Why a request failed, as far as it matters here. */
-export type ReflectorFailure = 'expired' | 'tooLarge' | 'notSupported' | 'unavailable' | 'other';
+export type ReflectorFailure = 'expired' | 'notServed' | 'tooLarge' | 'notSupported' | 'unavailable' | 'other';
 
 export type Happening =
   | { readonly kind: 'page'; readonly revision: string; readonly continueToken?: string }
@@ -51,12 +53,17 @@ const longestRestMs = 30_000;
 /** After this long without a failure the next one is the first again. */
 const healthyMs = 120_000;
 const relistAfterFailingMs = 120_000;
+/** A kind that is missing is looked for this often, so that its controllers start soon after it appears. */
+const longestRestForKindMs = 5_000;
+/** A server that starts may not know its custom kinds yet; one that says so for longer has lost the kind. */
+const kindIsGoneMs = 10_000;
 /** A watch that ends sooner than this and brought nothing counts as failed, so that it is not repeated in a tight loop. */
 const shortestWatchMs = 1_000;
 
-export function firstState(usesWatchList: boolean): ReflectorState {
+/** `since`: what is held already, so that what is read first is not older than that; '0' when nothing is. */
+export function firstState(usesWatchList: boolean, since: string): ReflectorState {
   return {
-    doing: readAll(usesWatchList, '0'),
+    doing: readAll(usesWatchList, since),
     restMs: 0,
     usesWatchList,
     failures: 0,
@@ -65,7 +72,10 @@ export function firstState(usesWatchList: boolean): ReflectorState {
   };
 }
 
-export function nextState(state: ReflectorState, happening: Happening, moment: Moment): ReflectorState {
+export function nextState(before: ReflectorState, happening: Happening, moment: Moment): ReflectorState {
+  const { missingSinceMs: _, ...known } = before;
+  // Whatever came of a request but a 404: the kind is there.
+  const state = happening.kind === 'failed' ? before : known;
   const { doing } = state;
   switch (happening.kind) {
     case 'page': {
@@ -90,8 +100,19 @@ export function nextState(state: ReflectorState, happening: Happening, moment: M
   }
 }
 
+/** The kind has been missing for so long that what was known of it is not there any more. */
+export function isKindGone(state: ReflectorState, nowMs: number): boolean {
+  return state.missingSinceMs !== undefined && nowMs - state.missingSinceMs >= kindIsGoneMs;
+}
+
 function afterFailure(state: ReflectorState, failure: ReflectorFailure, moment: Moment): ReflectorState {
   const { doing } = state;
+  if (failure === 'notServed') {
+    const since = doing.kind === 'streaming' || doing.revision === '' ? '0' : doing.revision;
+    const rested = rest(state, readAll(state.usesWatchList, since), moment);
+    const missingSinceMs = state.missingSinceMs ?? moment.nowMs;
+    return { ...rested, restMs: Math.min(rested.restMs, longestRestForKindMs * (1 + moment.chance)), missingSinceMs };
+  }
   switch (doing.kind) {
     case 'listing':
       if (failure === 'expired' && doing.continueToken !== undefined) {

@@ -1,10 +1,12 @@
 import type { Client, ListOptions, WatchEvent, WatchOptions } from '@castellan/client';
 import { type KubernetesObject, type ResourceType, resourceName } from '@castellan/machinery';
 import type { World } from '@castellan/world';
+import type { Trim } from '../cache/trim.js';
 import { reflectorFailureOf } from './reflector-failure.js';
 import {
   firstState,
   type Happening,
+  isKindGone,
   nextState,
   type ReflectorActivity,
   type ReflectorState,
@@ -21,12 +23,15 @@ export interface Selection {
 
 /** Where a reflector puts what it reads. Calls come in the order of the server's revisions and must not throw. */
 export interface ReflectorSink<T extends KubernetesObject> {
-  /** The whole collection as of `revision`. */
-  replace(objects: readonly T[], revision: string): void;
+  /** The whole collection as of `revision`; with `isNewest` the server had nothing newer than that. */
+  replace(objects: readonly T[], revision: string, isNewest: boolean): void;
   change(object: T): void;
   remove(object: T): void;
   /** Everything up to `revision` was handed over. */
   progress(revision: string): void;
+  /** The server has not known the kind for a while: there are no objects of it. */
+  gone(): void;
+  state(state: 'listing' | 'watching' | 'waiting for the kind'): void;
   /** Something went wrong and will be tried again, or an event was left out because it is malformed. */
   problem(error: unknown, restMs: number): void;
 }
@@ -38,6 +43,10 @@ export interface ReflectorOptions<T extends KubernetesObject> {
   readonly selection: Selection;
   readonly sink: ReflectorSink<T>;
   readonly usesWatchList: boolean;
+  /** Done to each object before it is kept or handed over. */
+  readonly trim?: Trim<T>;
+  /** What is read first is not older than this; '0' when nothing is held. */
+  readonly since?: string;
 }
 
 const pageSize = 500;
@@ -60,15 +69,17 @@ class Reflector<T extends KubernetesObject> {
   readonly #signal: AbortSignal;
   #state: ReflectorState;
   #pages: T[] = [];
+  #isGoneTold = false;
 
   constructor(options: ReflectorOptions<T>, signal: AbortSignal) {
     this.#options = options;
     this.#signal = signal;
-    this.#state = firstState(options.usesWatchList);
+    this.#state = firstState(options.usesWatchList, options.since ?? '0');
   }
 
   async step(): Promise<void> {
-    const { doing, restMs } = this.#state;
+    const { doing, restMs, missingSinceMs } = this.#state;
+    this.#tellState();
     try {
       if (restMs > 0) await this.#options.world.clock.sleep(restMs, this.#signal);
       if (doing.kind === 'listing') await this.#list(doing);
@@ -76,8 +87,25 @@ class Reflector<T extends KubernetesObject> {
     } catch (error) {
       if (this.#signal.aborted) return;
       this.#happens({ kind: 'failed', failure: reflectorFailureOf(error) });
-      this.#options.sink.problem(error, this.#state.restMs);
+      // That a kind is missing is said once, however often it is looked for.
+      if (missingSinceMs === undefined || this.#state.missingSinceMs === undefined) {
+        this.#options.sink.problem(error, this.#state.restMs);
+      }
     }
+  }
+
+  #tellState(): void {
+    const { sink, world } = this.#options;
+    const { doing, missingSinceMs } = this.#state;
+    if (missingSinceMs !== undefined) sink.state('waiting for the kind');
+    else sink.state(doing.kind === 'watching' ? 'watching' : 'listing');
+    const isGone = isKindGone(this.#state, world.clock.monotonicNow());
+    if (isGone && !this.#isGoneTold) sink.gone();
+    this.#isGoneTold = isGone;
+  }
+
+  #trimmed(object: T): T {
+    return this.#options.trim?.(object) ?? object;
   }
 
   async #list(listing: Extract<ReflectorActivity, { kind: 'listing' }>): Promise<void> {
@@ -93,10 +121,10 @@ class Reflector<T extends KubernetesObject> {
       ...(continueToken === undefined ? { resourceVersion: revision } : { continue: continueToken }),
     };
     const list = await client.list(type, query);
-    this.#pages.push(...list.items);
+    for (const item of list.items) this.#pages.push(this.#trimmed(item));
     const { resourceVersion = '', continue: token } = list.metadata;
     if (token === undefined || token === '') {
-      sink.replace(this.#pages, resourceVersion);
+      sink.replace(this.#pages, resourceVersion, revision === '');
       this.#pages = [];
       this.#happens({ kind: 'page', revision: resourceVersion });
     } else {
@@ -157,18 +185,19 @@ class Reflector<T extends KubernetesObject> {
     if (this.#state.doing.kind === 'streaming' && initial !== undefined) {
       if (event.type === 'BOOKMARK') {
         if (event.object.metadata.annotations?.['k8s.io/initial-events-end'] !== 'true') return;
-        sink.replace([...initial.values()], revision);
+        sink.replace([...initial.values()], revision, true);
         initial.clear();
         this.#happens({ kind: 'complete', revision });
+        this.#tellState();
         return;
       }
       const key = `${event.object.metadata.namespace ?? ''}/${event.object.metadata.name}`;
       if (event.type === 'DELETED') initial.delete(key);
-      else initial.set(key, event.object);
+      else initial.set(key, this.#trimmed(event.object));
       return;
     }
-    if (event.type === 'DELETED') sink.remove(event.object);
-    else if (event.type !== 'BOOKMARK') sink.change(event.object);
+    if (event.type === 'DELETED') sink.remove(this.#trimmed(event.object));
+    else if (event.type !== 'BOOKMARK') sink.change(this.#trimmed(event.object));
     sink.progress(revision);
     this.#happens({ kind: 'progress', revision });
   }

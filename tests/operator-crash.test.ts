@@ -33,6 +33,7 @@ class MortalOperator {
     const connection = connect(await loadKubeconfig(plane.kubeconfig), { world });
     const [operator] = [etcdOperator({ admin: etcdAdmin({ post: this.#mortalPost() }) })];
     const manager = createManager({
+      wholeCache: true,
       client: this.#mortalClient(connection),
       world,
       controllers: operator.controllers,

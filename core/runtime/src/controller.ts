@@ -1,8 +1,9 @@
 import type { Client } from '@castellan/client';
 import type { KubernetesObject, ObjectKey, ResourceType } from '@castellan/machinery';
 import type { World } from '@castellan/world';
+import type { CacheIndex } from './cache/cache-index.js';
 import type { Decision } from './decision.js';
-import type { Change } from './informer/informer.js';
+import type { Change } from './informer/change.js';
 import type { Reader } from './reader.js';
 import type { ChannelSource } from './source/channel-source.js';
 
@@ -17,6 +18,8 @@ export interface Controller<T extends KubernetesObject = KubernetesObject> {
   /** Kinds whose objects name their `for` object as controller in ownerReferences. */
   readonly owns?: readonly ResourceType[];
   readonly watches?: readonly WatchSource[];
+  /** Indexes of what is watched, to read with `cache.byIndex`; see `index`. */
+  readonly indexes?: readonly CacheIndex[];
   /** What feeds keys from outside of Kubernetes; see `channelSource`. */
   readonly channels?: readonly ChannelSource[];
   /** Which changes of `for` objects are a reason to reconcile; all by default. */

@@ -1,3 +1,6 @@
+export { type CacheIndex, index } from './cache/cache-index.js';
+export { type CachedType, type CachePart, cached, type MetadataObject, metadataOf, pick } from './cache/cached-type.js';
+export type { Picked } from './cache/field-path.js';
 export type { ConditionStatus, EnsureOwnedOptions, ObjectContext, StatusOf } from './controller/context.js';
 export { type ControllerDefinition, controller, type ObjectReconcile } from './controller/object-controller.js';
 export {
@@ -12,7 +15,10 @@ export {
   watchSource,
 } from './controller.js';
 export { blocked, type Decision, settled, step, wait } from './decision.js';
-export { type Change, type ChangeHandler, Informer, type InformerOptions } from './informer/informer.js';
+export type { Change, ChangeHandler } from './informer/change.js';
+export type { HandlerOptions, HandlerRegistration } from './informer/handler-registration.js';
+export { Informer, type InformerOptions, type InformerState } from './informer/informer.js';
+export type { CacheStatus } from './informer/informer-set.js';
 export { type ReflectorOptions, type ReflectorSink, runReflector, type Selection } from './informer/reflector.js';
 export { createLog, type LogLevel, type LogOptions, logWith } from './log.js';
 export type { ControllerStatus } from './manager/controller-runner.js';
@@ -48,7 +54,7 @@ export {
   type RateLimiter,
 } from './queue/rate-limiter.js';
 export { type QueueObserver, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
-export type { Reader } from './reader.js';
+export type { ListSelection, Reader } from './reader.js';
 export {
   type Channel,
   type ChannelConsumer,

@@ -190,7 +190,7 @@ test('B3: what is not allowed is said with the rule that allows it', async () =>
   await bench.create();
   const user = 'User "system:serviceaccount:ops:memcached"';
   bench.client.intercept = (call) => {
-    if (call.startsWith('LIST pods')) {
+    if (/^(LIST|WATCH) pods/.test(call)) {
       const message = `pods is forbidden: ${user} cannot list resource "pods" in API group "" at the cluster scope`;
       throw StatusError.of('Forbidden', message);
     }

@@ -36,6 +36,7 @@ export class Bench {
   constructor(definition: ControllerDefinition<Cache>) {
     const { world, client } = this;
     this.manager = createManager({
+      wholeCache: true,
       client,
       world,
       log: createLog({ write: (line) => this.logged.push(JSON.parse(line)), world, level: 'debug' }),

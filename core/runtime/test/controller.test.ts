@@ -33,6 +33,7 @@ class Bench {
   ) {
     const { world, client } = this;
     this.manager = createManager({
+      wholeCache: true,
       client,
       world,
       log: createLog({ write: (line) => this.logged.push(JSON.parse(line)), world, level: 'debug' }),
@@ -85,7 +86,7 @@ test('62: nothing is reconciled before the first lists of all sources are handle
   const bench = new Bench(nothing, { owns: [pods], watches: [watchSource({ type: secrets, map: () => [] })] });
   await bench.create('a');
   bench.client.intercept = (call) => {
-    if (call.startsWith('LIST pods')) throw StatusError.of('ServiceUnavailable', 'not yet');
+    if (call.startsWith('WATCH pods')) throw StatusError.of('ServiceUnavailable', 'not yet');
   };
   await bench.start();
   await bench.world.advance(10_000);

@@ -166,7 +166,9 @@ async function run(pool: PoolPlanner, size: number) {
   await client.create(pools, { metadata: { ...key, generation: 1 }, data: { size: String(size) } });
   const stop = new AbortController();
   const log = createLog({ write: () => undefined, world });
-  const ended = createManager({ client, world, log, controllers: [pool.controller] }).run(stop.signal);
+  const ended = createManager({ wholeCache: true, client, world, log, controllers: [pool.controller] }).run(
+    stop.signal,
+  );
   await world.advance(2_000);
   return {
     world,

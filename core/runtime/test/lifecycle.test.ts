@@ -14,7 +14,7 @@ const idle = controllerOf(async () => undefined);
 function managerOf(world: SimulatedWorld, client: FakeCluster, options: Partial<ManagerOptions> = {}) {
   const lines: string[] = [];
   const log = createLog({ write: (line) => lines.push(line), world, format: 'human' });
-  const manager = createManager({ world, client, log, controllers: [idle], ...options });
+  const manager = createManager({ wholeCache: true, world, client, log, controllers: [idle], ...options });
   const stop = new AbortController();
   return {
     manager,
@@ -32,7 +32,7 @@ test('63: a kind that is not served within the deadline is an error that names i
   const world = simulatedWorld(1);
   const client = new FakeCluster();
   client.intercept = (call) => {
-    if (call.startsWith('LIST secrets')) throw StatusError.of('NotFound', 'the server could not find the resource');
+    if (/^(LIST|WATCH) secrets/.test(call)) throw StatusError.of('NotFound', 'the server could not find the resource');
   };
   const { manager, run } = managerOf(world, client, { controllers: [{ ...idle, owns: [secrets] }] });
   const ended = run();
@@ -46,7 +46,7 @@ test('63: stopping while the caches fill is no error', async () => {
   const world = simulatedWorld(1);
   const client = new FakeCluster();
   client.intercept = (call) => {
-    if (call.startsWith('LIST')) throw StatusError.of('ServiceUnavailable', 'not yet');
+    if (/^(LIST|WATCH)/.test(call)) throw StatusError.of('ServiceUnavailable', 'not yet');
   };
   const { manager, run, stop } = managerOf(world, client);
   const ended = run();

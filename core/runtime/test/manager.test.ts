@@ -24,7 +24,7 @@ async function withManager(
   options: Pick<ManagerOptions, 'controllers'> & Partial<ManagerOptions> & { readonly client: FakeCluster },
   use: (manager: ReturnType<typeof createManager>) => Promise<void>,
 ): Promise<void> {
-  const manager = createManager({ world, log, ...options });
+  const manager = createManager({ wholeCache: true, world, log, ...options });
   const stop = new AbortController();
   const ended = manager.run(stop.signal);
   ended.catch(() => undefined);

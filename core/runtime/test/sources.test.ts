@@ -48,7 +48,7 @@ class Bench {
       },
       ...options,
     };
-    this.manager = createManager({ client, world, log, controllers: [controller] });
+    this.manager = createManager({ wholeCache: true, client, world, log, controllers: [controller] });
   }
 
   async create(...names: string[]): Promise<void> {

@@ -41,5 +41,6 @@ export async function readSnapshot(client: Client, controller: Controller): Prom
       all(type).filter(({ metadata }) =>
         metadata.ownerReferences?.some(({ controller, uid }) => controller === true && uid === ownerUid),
       ),
+    byIndex: (index, key) => all(index.type).filter((object) => index.keys(object).includes(key)),
   };
 }

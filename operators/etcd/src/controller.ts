@@ -1,6 +1,13 @@
 // Walk 6/10: one EtcdCluster, pass by pass: observe, plan (plan.ts), act, and write down what was seen and decided.
 import { pods, services } from '@castellan/machinery';
-import { type Controller, type DefinedPlanner, definePlanner, NotNowError, type Pass } from '@castellan/runtime';
+import {
+  type Controller,
+  cached,
+  type DefinedPlanner,
+  definePlanner,
+  NotNowError,
+  type Pass,
+} from '@castellan/runtime';
 import { act } from './act.js';
 import { EtcdRefusedError, EtcdUnreachableError } from './admin/errors.js';
 import { type EtcdAdmin, etcdAdmin } from './admin/etcd-admin.js';
@@ -33,7 +40,7 @@ export function defineEtcdPlanner(options: EtcdControllerOptions = {}): EtcdPlan
     name: 'etcd',
     for: etcdClusters,
     // The garbage collector takes them with the cluster.
-    owns: [pods, services],
+    owns: [cached(pods, { wholeCache: true }), services],
     concurrency: 8,
     timing: { whenQuietMs: lookAgainMs.later, longestWaitMs: lookAgainMs.later },
     remember: (_, { clock }) => new ClusterMemory(clock),

@@ -23,6 +23,7 @@ export class InMemoryCluster {
     list: <T extends KubernetesObject>(type: ResourceType<T>) => this.all(type),
     ownedBy: <T extends KubernetesObject>(type: ResourceType<T>, ownerUid: string) =>
       this.all(type).filter(({ metadata }) => metadata.ownerReferences?.some(({ uid }) => uid === ownerUid)),
+    byIndex: (index, key) => this.all(index.type).filter((object) => index.keys(object).includes(key)),
   };
 
   readonly client: Client = {

@@ -106,7 +106,7 @@ function controllersDuty(options: WorkersOptions, client: Client, more: readonly
 
 function termOf({ world, log }: WorkersOptions, client: Client, parts: Partial<PlaneControllers>): Term {
   const { controllers = [], components = [] } = parts;
-  const manager = createManager({ client, world, log, controllers });
+  const manager = createManager({ wholeCache: true, client, world, log, controllers });
   return {
     ready: () => manager.ready(),
     run: (signal) => together([manager, ...components], signal),

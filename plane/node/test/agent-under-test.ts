@@ -48,7 +48,7 @@ export async function startAgent(
   });
   await agent.start();
   const abort = new AbortController();
-  const manager = createManager({ client: cluster, world, log, controllers: agent.controllers });
+  const manager = createManager({ wholeCache: true, client: cluster, world, log, controllers: agent.controllers });
   const running = manager.run(abort.signal);
   await manager.ready();
   const find = (name: string) => cluster.find(pods, { namespace: 'default', name });

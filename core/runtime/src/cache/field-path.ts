@@ -21,7 +21,11 @@ type Identity = Pick<ObjectMeta, (typeof identityFields)[number]>;
  * `Path` where it names a field of `T`, else the names that would do in its place, for the compiler's message and the
  * editor's completion. `a.b` is field b of a, `a[].b` field b of each item of a; maps (labels, data) are picked whole.
  */
-export type CheckedPath<T, Path extends string, Before extends string = ''> = Path extends `${infer First}.${infer Rest}`
+export type CheckedPath<
+  T,
+  Path extends string,
+  Before extends string = '',
+> = Path extends `${infer First}.${infer Rest}`
   ? First extends `${infer Name}[]`
     ? Name extends keyof T
       ? NonNullable<T[Name]> extends readonly (infer Item)[]
@@ -39,11 +43,19 @@ export type CheckedPath<T, Path extends string, Before extends string = ''> = Pa
 
 type Suggested<T, Before extends string> = `${Before}${keyof T & string}`;
 
-type HasFields<T> = T extends readonly unknown[] ? false : T extends object ? (string extends keyof T ? false : true) : false;
+type HasFields<T> = T extends readonly unknown[]
+  ? false
+  : T extends object
+    ? string extends keyof T
+      ? false
+      : true
+    : false;
 
 /** `T` with the fields that `Path` names and nothing else, but for `apiVersion`, `kind` and the identity in `metadata`. */
 export type Picked<T extends KubernetesObject, Path extends string> = Pick<KubernetesObject, 'apiVersion' | 'kind'> & {
-  readonly metadata: 'metadata' extends Path ? T['metadata'] : Identity & PickedFields<T['metadata'], Below<Path, 'metadata'>>;
+  readonly metadata: 'metadata' extends Path
+    ? T['metadata']
+    : Identity & PickedFields<T['metadata'], Below<Path, 'metadata'>>;
 } & PickedFields<Omit<T, keyof KubernetesObject>, Path>;
 
 type PickedFields<T, Path extends string> = {

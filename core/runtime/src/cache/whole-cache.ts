@@ -14,6 +14,6 @@ export function assertBounded(type: ResourceType): void {
     `${cacheName(type)} would be cached whole: every object of the cluster, in full. Say which part is needed: ` +
       `some fields of each, pick(${name}, ['status.phase']) or metadataOf(${name}); ` +
       `some of them, cached(${name}, { labelSelector: 'app=web' }), with fieldSelector or namespaces likewise, or a namespace for the manager; ` +
-      `or, when it has to be all of it, cached(${name}, { wholeCache: true })`,
+      `or, when it has to be all of it, cached(${name}, { wholeCache: true }), or wholeCache for the manager`,
   );
 }

@@ -35,13 +35,18 @@ export class CacheContent<T extends KubernetesObject> {
       const isNewer = !isReset && (compareRevisions(held.metadata.resourceVersion ?? '', revision) ?? -1) > 0;
       if (!listed.has(held) && !isNewer) this.#drop(held);
     }
-    this.passed(namespace, revision);
+    // Those that were not in the list are dropped by now, or newer than it.
+    for (const [text] of this.#unconfirmedUpTo(namespace, revision)) this.#unconfirmed.delete(text);
   }
 
   /** The watch brought this version. */
   change(received: T): void {
-    this.#unconfirmed.delete(formatKey(keyOf(received)));
     this.#apply(received, false);
+    if (this.#unconfirmed.size === 0) return;
+    const text = formatKey(keyOf(received));
+    const write = this.#unconfirmed.get(text);
+    const order = compareRevisions(write?.revision ?? '', received.metadata.resourceVersion ?? '');
+    if (order !== undefined && order <= 0) this.#unconfirmed.delete(text);
   }
 
   /** The watch says that the object is gone, or does not belong here any more. */
@@ -53,9 +58,8 @@ export class CacheContent<T extends KubernetesObject> {
 
   /** The watch has brought all up to `revision`: an own write before that, which it did not bring, does not belong here. */
   passed(namespace: string | undefined, revision: string): void {
-    for (const [text, write] of this.#unconfirmed) {
-      const isPassed = (compareRevisions(write.revision, revision) ?? 0) <= 0;
-      if (!isPassed || (namespace !== undefined && write.key.namespace !== namespace)) continue;
+    if (this.#unconfirmed.size === 0) return;
+    for (const [text, write] of this.#unconfirmedUpTo(namespace, revision)) {
       this.#unconfirmed.delete(text);
       const held = this.store.get(write.key);
       if (held?.metadata.resourceVersion === write.revision) this.#drop(held);
@@ -82,6 +86,14 @@ export class CacheContent<T extends KubernetesObject> {
   /** Nothing is there any more, in one namespace or anywhere. */
   clear(namespace: string | undefined): void {
     for (const held of [...this.store.all(namespace)]) this.#drop(held);
+  }
+
+  #unconfirmedUpTo(namespace: string | undefined, revision: string) {
+    return [...this.#unconfirmed].filter(
+      ([, write]) =>
+        (compareRevisions(write.revision, revision) ?? 0) <= 0 &&
+        (namespace === undefined || write.key.namespace === namespace),
+    );
   }
 
   #apply(received: T, isReset: boolean): void {

@@ -22,6 +22,8 @@ export interface InformerSetOptions {
   /** Follows this namespace only; cluster-scoped types are followed whole, and types that name namespaces in those. */
   readonly namespace?: string;
   readonly usesWatchList?: boolean;
+  /** All objects of a cluster may be held in full, of any type. */
+  readonly wholeCache?: boolean;
 }
 
 export interface CacheStatus {
@@ -46,10 +48,10 @@ export class InformerSet implements Reader {
 
   /** The informer of a type, made when it is first asked for. Throws when it would hold too much, and nobody said so. */
   watch<T extends KubernetesObject>(type: ResourceType<T>): Informer<T> {
-    const { client, world, log, namespace, usesWatchList } = this.#options;
+    const { client, world, log, namespace, usesWatchList, wholeCache } = this.#options;
     const present = this.find(type);
     if (present !== undefined) return present;
-    if (namespace === undefined) assertBounded(type);
+    if (namespace === undefined && wholeCache !== true) assertBounded(type);
     const name = cacheName(type);
     const informer = new Informer<T>({
       client,
@@ -62,11 +64,15 @@ export class InformerSet implements Reader {
         if (isStatusError(error, 'NotFound')) return;
         // Every server forgets its history at times; the list that follows is the usual way on.
         const level = isStatusError(error, 'Expired', 'Gone') ? 'debug' : 'warn';
-        log[level](`watching ${name}: ${errorMessage(error)}`, { restMs: Math.round(restMs) });
+        log[level](`watching ${resourceName(type)}: ${errorMessage(error)}`, {
+          cache: name,
+          restMs: Math.round(restMs),
+        });
       },
       onState: (state) => {
-        if (state === 'waiting for the kind') log.warn(`${name} is not served: waiting until it is`, { kind: type.kind });
-        else log.debug(`${name}: ${state}`);
+        if (state === 'waiting for the kind')
+          log.warn(`${resourceName(type)} is not served: waiting until it is`, { cache: name });
+        else log.debug(`${resourceName(type)}: ${state}`, { cache: name });
       },
     });
     this.#byName.set(name, informer as unknown as Informer<KubernetesObject>);
@@ -144,9 +150,7 @@ export class InformerSet implements Reader {
   }
 
   #ofResource({ group, plural, version }: ResourceType): readonly Informer<KubernetesObject>[] {
-    return this.all().filter(
-      ({ type }) => type.plural === plural && type.group === group && type.version === version,
-    );
+    return this.all().filter(({ type }) => type.plural === plural && type.group === group && type.version === version);
   }
 
   #known<T extends KubernetesObject>(type: ResourceType<T>, namespace?: string): Informer<T> {

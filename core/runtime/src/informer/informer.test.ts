@@ -4,7 +4,8 @@ import { type ConfigMap, configMaps, keyOf, StatusError } from '@castellan/machi
 import { simulatedWorld } from '@castellan/world';
 import fc from 'fast-check';
 import { FakeCluster } from '../../test/fake-cluster.js';
-import { type Change, Informer } from './informer.js';
+import type { Change } from './change.js';
+import { Informer } from './informer.js';
 
 const key = { namespace: 'default', name: 'a' };
 
@@ -16,6 +17,7 @@ class Bench {
     client: this.client,
     world: this.world,
     type: configMaps,
+    usesWatchList: false,
     onProblem: (error) => this.problems.push(error),
   });
   readonly changes: string[] = [];
@@ -139,15 +141,15 @@ test('48, 51: a handler that comes late is told of all that is held, then of wha
 
 test('49, 50: removing a handler twice is harmless, and one that throws harms only itself', async () => {
   const bench = new Bench();
-  const remove = bench.informer.addHandler(() => {
+  const registration = bench.informer.addHandler(() => {
     throw new Error('broken handler');
   });
   await bench.create('a');
   await bench.start();
   assert.deepEqual(bench.takeChanges(), ['added a=1']);
   assert.equal(bench.problems.length, 1);
-  remove();
-  remove();
+  registration.remove();
+  registration.remove();
   await bench.set('2');
   await bench.settle();
   assert.equal(bench.problems.length, 1);

@@ -76,7 +76,9 @@ export class Informer<T extends KubernetesObject> {
         onState: () => this.#stateChanged(),
       });
     this.#feeds =
-      namespaces === undefined || !type.isNamespaced ? [feedOf()] : [...new Set(namespaces)].map((name) => feedOf(name));
+      namespaces === undefined || !type.isNamespaced
+        ? [feedOf()]
+        : [...new Set(namespaces)].map((name) => feedOf(name));
   }
 
   get type(): ResourceType<T> {

@@ -30,8 +30,8 @@ export interface ReflectorSink<T extends KubernetesObject> {
   /** Everything up to `revision` was handed over. */
   progress(revision: string): void;
   /** The server has not known the kind for a while: there are no objects of it. */
-  gone(): void;
-  state(state: 'listing' | 'watching' | 'waiting for the kind'): void;
+  gone?(): void;
+  state?(state: 'listing' | 'watching' | 'waiting for the kind'): void;
   /** Something went wrong and will be tried again, or an event was left out because it is malformed. */
   problem(error: unknown, restMs: number): void;
 }
@@ -97,10 +97,10 @@ class Reflector<T extends KubernetesObject> {
   #tellState(): void {
     const { sink, world } = this.#options;
     const { doing, missingSinceMs } = this.#state;
-    if (missingSinceMs !== undefined) sink.state('waiting for the kind');
-    else sink.state(doing.kind === 'watching' ? 'watching' : 'listing');
+    if (missingSinceMs !== undefined) sink.state?.('waiting for the kind');
+    else sink.state?.(doing.kind === 'watching' ? 'watching' : 'listing');
     const isGone = isKindGone(this.#state, world.clock.monotonicNow());
-    if (isGone && !this.#isGoneTold) sink.gone();
+    if (isGone && !this.#isGoneTold) sink.gone?.();
     this.#isGoneTold = isGone;
   }
 

@@ -2,11 +2,12 @@ import { setMaxListeners } from 'node:events';
 import { type Client, startDeadline, unlessAborted } from '@castellan/client';
 import { type KubernetesObject, resourceName } from '@castellan/machinery';
 import type { World } from '@castellan/world';
+import type { CacheIndex } from '../cache/cache-index.js';
 import type { Controller, Log, WatchSource } from '../controller.js';
 import { deferred } from '../deferred.js';
 import { EventWriter } from '../events/event-writer.js';
 import type { Informer } from '../informer/informer.js';
-import { InformerSet } from '../informer/informer-set.js';
+import { type CacheStatus, InformerSet } from '../informer/informer-set.js';
 import type { Reader } from '../reader.js';
 import type { ChannelSource } from '../source/channel-source.js';
 import { ControllerRunner, type ControllerStatus } from './controller-runner.js';
@@ -19,13 +20,20 @@ export interface ManagerOptions {
   readonly log: Log;
   /** Only the holder of a Lease reconciles; the others keep their caches warm. */
   readonly leaderElection?: LeaderElectionOptions;
+  /** Indexes of caches, besides those of the controllers. */
+  readonly indexes?: readonly CacheIndex[];
   /** Watches this namespace only. */
   readonly namespace?: string;
+  /**
+   * Says aloud that all Pods, ConfigMaps and Secrets of the cluster may be held in full where a controller asks for that.
+   * A manager refuses it otherwise; `pick`, `metadataOf` and `cached` make less of it.
+   */
+  readonly wholeCache?: boolean;
   /** The first lists of everything watched must be there within this time; 2 min by default. */
   readonly syncDeadlineMs?: number;
   /** The longest wait between two tries of one key; 30 s by default. */
   readonly longestRetryMs?: number;
-  /** Asks for collections as the beginning of their watch (KEP-3157) where the server offers it. */
+  /** Asks for collections as the beginning of their watch (KEP-3157) where the server offers it; true by default. */
   readonly usesWatchList?: boolean;
   readonly onError?: (error: unknown, where: { readonly controller: string; readonly key: string }) => void;
 }
@@ -53,6 +61,8 @@ export interface ManagerStatus {
   /** True without leader election as well, once controllers run. */
   readonly isLeader: boolean;
   readonly controllers: readonly ControllerStatus[];
+  /** One for each type and part of it that is watched. */
+  readonly caches: readonly CacheStatus[];
 }
 
 const drainMs = 30_000;
@@ -83,14 +93,16 @@ class ControllerManager implements Manager {
 
   constructor(options: ManagerOptions) {
     this.#options = options;
-    const { client, world, log, namespace, usesWatchList } = options;
+    const { client, world, log, namespace, usesWatchList, wholeCache } = options;
     this.#informers = new InformerSet({
       client,
       world,
       log,
       ...(namespace === undefined ? {} : { namespace }),
       ...(usesWatchList === undefined ? {} : { usesWatchList }),
+      ...(wholeCache === undefined ? {} : { wholeCache }),
     });
+    for (const index of options.indexes ?? []) this.#informers.addIndex(index);
     this.#events = new EventWriter({ client, world, log });
     this.#runners = options.controllers.map(
       (controller) =>
@@ -120,6 +132,7 @@ class ControllerManager implements Manager {
       isReady: this.#isReady,
       isLeader: this.#isLeader,
       controllers: this.#runners.map((runner) => runner.status()),
+      caches: this.#informers.status(),
     };
   }
 

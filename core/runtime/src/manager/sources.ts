@@ -1,7 +1,8 @@
 import { formatKey, type KubernetesObject, keyOf, type ResourceType } from '@castellan/machinery';
 import type { SeenChange } from '../controller/hot-loop.js';
 import type { Controller, WatchSource } from '../controller.js';
-import type { Change, Informer } from '../informer/informer.js';
+import type { Change } from '../informer/change.js';
+import type { Informer } from '../informer/informer.js';
 import type { InformerSet } from '../informer/informer-set.js';
 import type { ChannelConsumer, ChannelSource } from '../source/channel-source.js';
 import { controllerKeys } from '../source/owner-source.js';
@@ -38,6 +39,7 @@ export class ControllerSources {
       ...(controller.owns ?? []).map((type) => ({ type, map: controllerKeys })),
       ...(controller.watches ?? []),
     ]);
+    for (const index of controller.indexes ?? []) informers.addIndex(index);
     for (const channel of controller.channels ?? []) this.add(channel);
   }
 
@@ -71,12 +73,12 @@ export class ControllerSources {
     }
     for (const [informer, sourcesOfType] of byInformer) {
       let isReplay = true;
-      const remove = informer.addHandler((change) => {
+      const registration = informer.addHandler((change) => {
         const isInitial = change.kind === 'added' && (isReplay || !informer.isSynced);
         this.#tell(informer.type, sourcesOfType, change, isInitial ? initialListPriority : 0);
       });
       isReplay = false;
-      this.#removers.push(remove);
+      this.#removers.push(() => registration.remove());
     }
   }
 

@@ -71,10 +71,9 @@ export class TrackedClient implements Client {
 
   async delete(type: ResourceType, key: ObjectKey, options?: DeleteOptions): Promise<boolean> {
     // Which object is meant is settled before the request: one that is recreated meanwhile is not the one deleted.
-    const informer = this.#informers.find(type);
-    const uid = options?.preconditions?.uid ?? informer?.get(key)?.metadata.uid;
+    const uid = options?.preconditions?.uid ?? this.#informers.uidOf(type, key);
     const wasThere = await this.#client.delete(type, key, this.#bounded(options));
-    if (wasThere && uid !== undefined) informer?.noteDelete(key, uid);
+    if (wasThere && uid !== undefined) this.#informers.noteDelete(type, key, uid);
     return wasThere;
   }
 
@@ -108,10 +107,8 @@ export class TrackedClient implements Client {
     // Some subresources answer with another kind (Scale, Status), and a dry run changes nothing.
     const isObject = written.kind === type.kind && keyOf(written).name !== '';
     if (!isObject || options.dryRun === true) return written;
-    const informer = this.#informers.find(type);
-    if (informer === undefined) return written;
-    informer.noteWrite(written);
-    this.#onWrite(type, before, written);
+    this.#informers.noteWrite(type, written);
+    if (this.#informers.find(type) !== undefined) this.#onWrite(type, before, written);
     return written;
   }
 }

@@ -1,5 +1,5 @@
 import { deepEqual, type KubernetesObject } from '@castellan/machinery';
-import type { Change } from '../informer/informer.js';
+import type { Change } from '../informer/change.js';
 
 /** Whether a change is a reason to reconcile. What was added or deleted has no previous state to compare with. */
 export type ChangePredicate<T extends KubernetesObject = KubernetesObject> = (change: Change<T>) => boolean;

@@ -7,7 +7,7 @@ import {
   type ObjectKey,
   type ResourceType,
 } from '@castellan/machinery';
-import type { Reader } from '@castellan/runtime';
+import type { CacheIndex, Reader } from '@castellan/runtime';
 import type { History } from './history.js';
 
 /** Where kube-apiserver stores what is not below its own plural. */
@@ -71,6 +71,10 @@ export class ClusterState implements Reader {
     return this.#all(type).filter(({ metadata }) =>
       metadata.ownerReferences?.some(({ controller, uid }) => controller === true && uid === ownerUid),
     );
+  }
+
+  byIndex<T extends KubernetesObject>(index: CacheIndex<T>, key: string): readonly T[] {
+    return this.#all(index.type).filter((object) => index.keys(object).includes(key));
   }
 
   /** Every object below `/registry/`, by its key. */

@@ -338,7 +338,7 @@ class Cluster implements TestCluster {
     const { controllers, components = [], leaderElection, ready } = parts;
     const { client, world, signal } = life;
     const election = leaderElection === undefined ? {} : { leaderElection };
-    const manager = createManager({ client, world, log: this.#log, controllers, ...election });
+    const manager = createManager({ wholeCache: true, client, world, log: this.#log, controllers, ...election });
     const running = Promise.all([manager, ...components].map((part) => part.run(signal)));
     manager.ready().then(ready, () => {});
     await running;

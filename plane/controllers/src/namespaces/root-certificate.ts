@@ -126,8 +126,8 @@ function follow<T extends KubernetesObject>(
   });
   const whole: ReflectorSink<T> = {
     ...sink,
-    replace: (objects, revision) => {
-      sink.replace(objects, revision);
+    replace: (...list) => {
+      sink.replace(...list);
       onListed();
     },
     progress: () => undefined,

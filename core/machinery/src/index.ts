@@ -95,6 +95,7 @@ export {
   type OwnerReference,
   parseKey,
 } from './object.js';
+export { createJsonPatch, type JsonPatchOperation } from './patch/create-json-patch.js';
 export { applyJsonPatch, FailedTestError } from './patch/json-patch.js';
 export { type MergeRule, type MergeRules, mergeRulesOf } from './patch/merge-keys.js';
 export { applyMergePatch, createMergePatch } from './patch/merge-patch.js';

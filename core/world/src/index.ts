@@ -1,3 +1,11 @@
+export {
+  type CertificateRequest,
+  issueAuthority,
+  issueCertificate,
+  type KeyedCertificate,
+  type Subject,
+  type Validity,
+} from './certificates/issue-certificate.js';
 export { ProcessWorld } from './process-world.js';
 export { nameAlphabet } from './random.js';
 export { realWorld } from './real-world.js';

@@ -2,6 +2,7 @@ import { createPublicKey, X509Certificate } from 'node:crypto';
 import { chmod, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { World } from '@castellan/world';
+import { issueCertificates, issuePlaneAuthority } from './issue-certificates.js';
 import type { Authority, CertificateOptions, Certificates } from './plane-certificates.js';
 
 const files: Readonly<Record<keyof Certificates, string>> = {
@@ -22,8 +23,6 @@ const renewBeforeMs = 24 * 3600 * 1000;
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
   const kept = await readCertificates(options.directory);
   if (kept !== undefined && isUsable(kept, options)) return kept;
-  // Writing certificates is only needed here, and starts should not pay for it.
-  const { issueCertificates } = await import('./issue-certificates.js');
   const issued = issueCertificates(options);
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   for (const [part, file] of entriesOf(files)) {
@@ -37,8 +36,7 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
 
 /** For planes that share one; its key is to be kept as a secret is. */
 export async function newAuthority(world: World): Promise<Authority> {
-  const { issueAuthority } = await import('./issue-certificates.js');
-  return issueAuthority(world.clock.now());
+  return issuePlaneAuthority(world.clock.now());
 }
 
 async function readCertificates(directory: string): Promise<Certificates | undefined> {

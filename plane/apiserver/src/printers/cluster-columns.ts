@@ -77,10 +77,7 @@ export const clusterColumns = {
   ],
   webhookconfigurations: [
     name,
-    column('Webhooks', (object) => list(object.webhooks).length, {
-      type: 'integer',
-      description: 'Webhooks indicates the number of webhooks registered in this configuration',
-    }),
+    column('Webhooks', (object) => list(object.webhooks).length, { type: 'integer' }),
     ageColumn,
   ],
   validatingadmissionpolicies: [

@@ -1,15 +1,18 @@
 import { list, record, records, text } from '../json.js';
 
-/** A metav1.LabelSelector, or the plain labels that older kinds select by, as kubectl writes it: `app=a,tier in (x,y)`. */
+/**
+ * A metav1.LabelSelector, or the plain labels that older kinds select by, as kubectl writes it, in the
+ * order of its keys: `app=a,tier in (x,y)`.
+ */
 export function selectorText(selector: unknown): string {
   if (selector === undefined) return '<none>';
   const { matchLabels, matchExpressions } = record(selector);
   const isPlain = matchLabels === undefined && matchExpressions === undefined;
-  const equal = Object.entries(record(isPlain ? selector : matchLabels))
-    .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([key, value]) => `${key}=${String(value)}`);
-  const parts = [...equal, ...records(matchExpressions).map(expressionText)];
-  return parts.length === 0 ? '<none>' : parts.join(',');
+  const parts = [
+    ...Object.entries(record(isPlain ? selector : matchLabels)).map(([key, value]) => [key, `${key}=${String(value)}`]),
+    ...records(matchExpressions).map((expression) => [text(expression.key) ?? '', expressionText(expression)]),
+  ].sort(([left = ''], [right = '']) => (left < right ? -1 : left > right ? 1 : 0));
+  return parts.length === 0 ? '<none>' : parts.map(([, shown]) => shown).join(',');
 }
 
 function expressionText({ key, operator, values }: Readonly<Record<string, unknown>>): string {

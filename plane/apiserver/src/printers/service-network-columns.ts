@@ -6,10 +6,7 @@ const name = column('Name', nameOf, { format: 'name' });
 
 /** Columns of the kinds that services take their addresses from. Source: kubectl's output. */
 export const serviceNetworkColumns = {
-  ipaddresses: [
-    name,
-    column('ParentRef', parentOf, { description: 'ParentRef is the reference to the object that owns the IPAddress' }),
-  ],
+  ipaddresses: [name, column('ParentRef', parentOf)],
   servicecidrs: [
     name,
     column('CIDRs', (object) =>

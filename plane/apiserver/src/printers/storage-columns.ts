@@ -13,9 +13,9 @@ export const storageColumns = {
     name,
     column('AttachRequired', (object) => at(object, 'spec', 'attachRequired') !== false, { type: 'boolean' }),
     column('PodInfoOnMount', (object) => at(object, 'spec', 'podInfoOnMount') === true, { type: 'boolean' }),
-    column('StorageCapacity', (object) => at(object, 'spec', 'storageCapacity') === true),
+    column('StorageCapacity', (object) => at(object, 'spec', 'storageCapacity') === true, { type: 'boolean' }),
     column('TokenRequests', tokenAudiences),
-    column('RequiresRepublish', (object) => at(object, 'spec', 'requiresRepublish') === true),
+    column('RequiresRepublish', (object) => at(object, 'spec', 'requiresRepublish') === true, { type: 'boolean' }),
     column(
       'Modes',
       (object) =>

@@ -32,12 +32,10 @@ const template = ['spec', 'template'];
 const selector = ['spec', 'selector'];
 const pods = podsOf(template, selector);
 
-const ready = (description: string) =>
-  column(
-    'Ready',
-    (object) => `${count(at(object, 'status', 'readyReplicas')) ?? 0}/${count(at(object, 'spec', 'replicas')) ?? 0}`,
-    { description },
-  );
+const ready = column(
+  'Ready',
+  (object) => `${count(at(object, 'status', 'readyReplicas')) ?? 0}/${count(at(object, 'spec', 'replicas')) ?? 0}`,
+);
 
 const replicaSetColumns = [
   name,
@@ -52,15 +50,16 @@ const replicaSetColumns = [
 export const workloadColumns = {
   deployments: [
     name,
-    ready('Number of the pod with ready state'),
-    number('Up-to-date', 'status', 'updatedReplicas'),
-    number('Available', 'status', 'availableReplicas'),
+    ready,
+    // Numbers that upstream calls strings.
+    { ...number('Up-to-date', 'status', 'updatedReplicas'), type: 'string' },
+    { ...number('Available', 'status', 'availableReplicas'), type: 'string' },
     ageColumn,
     ...pods,
   ],
   replicasets: replicaSetColumns,
   replicationcontrollers: replicaSetColumns,
-  statefulsets: [name, ready('Number of the pod with ready state'), ageColumn, ...pods.slice(0, 2)],
+  statefulsets: [name, ready, ageColumn, ...pods.slice(0, 2)],
   daemonsets: [
     name,
     number('Desired', 'status', 'desiredNumberScheduled'),
@@ -80,9 +79,9 @@ export const workloadColumns = {
   ],
   jobs: [
     name,
-    column('Status', jobStatus, { description: 'Status of the job.' }),
+    column('Status', jobStatus),
     column('Completions', completions),
-    column('Duration', duration, { description: 'Time required to complete the job.' }),
+    column('Duration', duration),
     ageColumn,
     ...pods,
   ],
@@ -118,7 +117,9 @@ export const workloadColumns = {
 } satisfies Readonly<Record<string, readonly Column[]>>;
 
 function labelsText(labels: unknown): string {
-  const parts = Object.entries(record(labels)).map(([key, value]) => `${key}=${String(value)}`);
+  const parts = Object.entries(record(labels))
+    .map(([key, value]) => `${key}=${String(value)}`)
+    .sort();
   return parts.length === 0 ? none : parts.join(',');
 }
 

@@ -1,3 +1,4 @@
+import { deviceColumns } from '../printers/device-columns.js';
 import { serverColumns } from '../printers/server-columns.js';
 import { flowSchemaStrategy, priorityLevelStrategy } from '../strategies/flow-control.js';
 import { define, statusSubresource } from './define.js';
@@ -56,7 +57,14 @@ export const serverKinds: readonly ResourceDefinition[] = [
     plural: 'resourceclaims',
     isNamespaced: true,
     subresources: [statusSubresource('ResourceClaim')],
+    columns: deviceColumns.resourceclaims,
   }),
   define({ ...devices, kind: 'ResourceClaimTemplate', plural: 'resourceclaimtemplates', isNamespaced: true }),
-  define({ ...devices, kind: 'ResourceSlice', plural: 'resourceslices', isNamespaced: false }),
+  define({
+    ...devices,
+    kind: 'ResourceSlice',
+    plural: 'resourceslices',
+    isNamespaced: false,
+    columns: deviceColumns.resourceslices,
+  }),
 ];

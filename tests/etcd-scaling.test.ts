@@ -14,7 +14,7 @@ import {
   waitForMembers,
 } from './etcd-instance.js';
 import { etcdProcessesOf } from './machine-state.js';
-import { PlaneProcess, world } from './plane-process.js';
+import { castellan, PlaneProcess, world } from './plane-process.js';
 
 let plane: PlaneProcess;
 
@@ -44,6 +44,19 @@ test("the seed's manifest gives three real etcd members that serve each other's 
     listed.members.map(({ name }: { name: string }) => name).sort(),
     members.map(({ metadata }) => metadata.name ?? '').sort(),
   );
+});
+
+test('castellan explain says why the instance was looked at last, what was decided, and when it is looked at next', async () => {
+  const { name } = clusterKey;
+  const { code, stdout } = await castellan(['explain', `etcdcluster/${name}`, '--data-dir', plane.directory]);
+  assert.equal(code, 0, stdout);
+  assert.match(stdout, new RegExp(`^EtcdCluster default/${name}  by etcd$`, 'm'));
+  assert.match(stdout, /^ {2}settled {2}3 members, all voting and healthy$/m);
+  assert.match(stdout, /^ {2}because {2}\S/m);
+  assert.match(stdout, /^ {2}next {5}5000 ms after that/m);
+  const unknown = await castellan(['explain', 'flowers/rose', '--data-dir', plane.directory]);
+  assert.equal(unknown.code, 3);
+  assert.match(unknown.stderr, /No controller here reconciles a flowers/);
 });
 
 test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', async (t) => {

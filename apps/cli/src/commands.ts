@@ -4,6 +4,8 @@ import type { Run } from './context.js';
 export interface CommandDefinition {
   readonly name: string;
   readonly summary: string;
+  /** The one argument, as in `<KIND/NAME>`; its value is the option `argument`. */
+  readonly argument?: { readonly name: string; readonly description: string };
   readonly options: readonly OptionDefinition[];
   readonly notes?: string;
   load(): Promise<Run>;
@@ -96,6 +98,20 @@ export const commands: readonly CommandDefinition[] = [
     summary: 'what runs, what does not, and why',
     options: [],
     load: async () => (await import('./commands/status.js')).status,
+  },
+  {
+    name: 'explain',
+    summary: 'why an object was reconciled last, what that did, and what is waited for',
+    argument: { name: 'KIND/NAME', description: 'such as etcdcluster/demo; kinds and plurals, in any case' },
+    options: [
+      { flags: '-n, --namespace <NAME>', description: 'of the object (default: default)' },
+      {
+        flags: '--manager <URL>',
+        description:
+          "ask an operator that runs elsewhere, at the address of its metrics (default: the data directory's plane)",
+      },
+    ],
+    load: async () => (await import('./commands/explain.js')).explain,
   },
   {
     name: 'apply',

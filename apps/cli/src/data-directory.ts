@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 /**
@@ -18,10 +20,20 @@ export function filesIn(dataDirectory: string): {
   readonly kubeconfig: string;
   readonly log: string;
   readonly processRecord: string;
+  /** A Unix socket: what the plane's controllers do, and why. */
+  readonly managerSocket: string;
 } {
   return {
     kubeconfig: join(dataDirectory, 'kubeconfig'),
     log: join(dataDirectory, 'castellan.log'),
     processRecord: join(dataDirectory, 'castellan.pid'),
+    managerSocket: socketPath(join(dataDirectory, 'managers.sock')),
   };
+}
+
+/** Linux has room for 107 characters; a longer path is replaced by a name in the system's temporary directory. */
+function socketPath(path: string): string {
+  if (Buffer.byteLength(path) <= 107) return path;
+  const hash = createHash('sha256').update(path).digest('hex').slice(0, 16);
+  return join(tmpdir(), `castellan-${hash}.sock`);
 }

@@ -41,12 +41,15 @@ function addCommand(program: Command, definition: CommandDefinition, onCommand: 
     .summary(definition.summary)
     .description(sentence(definition.summary));
   for (const option of [...definition.options, ...sharedOptions]) command.addOption(toOption(option));
+  if (definition.argument !== undefined) {
+    command.argument(`<${definition.argument.name}>`, definition.argument.description);
+  }
   if (definition.notes !== undefined) command.addHelpText('after', `\n${definition.notes}`);
   command.allowExcessArguments(false).copyInheritedSettings(program);
   command.action(() => {
     const options: Options = command.opts();
     const shared: Options = program.opts();
-    onCommand({ command: definition, options: { ...shared, ...options } });
+    onCommand({ command: definition, options: { ...shared, ...options, argument: command.args[0] } });
   });
 }
 

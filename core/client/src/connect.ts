@@ -2,6 +2,7 @@ import { realWorld, type World } from '@castellan/world';
 import type { Client } from './client.js';
 import type { ClusterConfig } from './config/cluster-config.js';
 import { ConfigError } from './errors.js';
+import type { Reply } from './exchange.js';
 import { HttpClient } from './http-client.js';
 import { http1Transport } from './transport/http1-transport.js';
 import { http2Transport } from './transport/http2-transport.js';
@@ -15,6 +16,8 @@ export interface ConnectOptions {
   readonly userAgent?: string;
   /** For a whole request and its reply; for watches and raw requests until the reply begins. 30 s by default. */
   readonly deadlineMs?: number;
+  /** Told of every reply, retries among them, and of every request that had none. */
+  readonly onReply?: (reply: Reply) => void;
 }
 
 /** A client of the API server that `config` names. No connection is made before the first request. */
@@ -26,6 +29,7 @@ export function connect(config: ClusterConfig, options: ConnectOptions = {}): Cl
     transport: options.transport ?? networkTransport(config, world),
     userAgent: options.userAgent ?? 'castellan',
     deadlineMs: options.deadlineMs ?? 30_000,
+    ...(options.onReply === undefined ? {} : { onReply: options.onReply }),
   });
 }
 

@@ -18,6 +18,16 @@ export interface ExchangeOptions {
   readonly world: World;
   readonly deadlineMs: number;
   readonly userAgent: string;
+  readonly onReply?: (reply: Reply) => void;
+}
+
+/** How one request was answered, for metrics. */
+export interface Reply {
+  readonly method: string;
+  /** With its port. */
+  readonly host: string;
+  /** `undefined` when no reply came. */
+  readonly status: number | undefined;
 }
 
 /**
@@ -116,7 +126,17 @@ export class Exchange {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...request.headers,
     };
-    return this.#options.transport.send({ ...request, headers });
+    const { transport, onReply } = this.#options;
+    if (onReply === undefined) return transport.send({ ...request, headers });
+    const about = { method: request.method, host: new URL(this.#options.config.server).host };
+    try {
+      const response = await transport.send({ ...request, headers });
+      onReply({ ...about, status: response.status });
+      return response;
+    } catch (error) {
+      onReply({ ...about, status: undefined });
+      throw error;
+    }
   }
 
   async #bearerToken(): Promise<string | undefined> {

@@ -25,6 +25,23 @@ export type { ControllerStatus } from './manager/controller-runner.js';
 export { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from './manager/leader-election.js';
 export { createManager, type Manager, type ManagerOptions, type ManagerStatus } from './manager/manager.js';
 export type { KeyStatus } from './manager/reconcile-history.js';
+export { type Explanation, explain } from './observe/explain.js';
+export { type ManagerMetrics, managerMetrics } from './observe/manager-metrics.js';
+export {
+  combineObservers,
+  type ManagerObserver,
+  type ObservedController,
+  type ReconcileEnd,
+  type ReconcileStart,
+} from './observe/manager-observer.js';
+export {
+  type HealthCheck,
+  type ManagerServer,
+  type ManagerServerOptions,
+  serveManagers,
+} from './observe/manager-server.js';
+export { type Labels, Metrics } from './observe/metrics.js';
+export { type ActiveSpan, type SpanTracer, spanObserver } from './observe/span-observer.js';
 export type { Operator } from './operator.js';
 export {
   type DefinedPlanner,

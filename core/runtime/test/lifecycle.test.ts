@@ -246,6 +246,35 @@ test('84: times that cannot work are refused', async () => {
   await assert.rejects(world.run(run(), 1_000), /leaseMs \(10000\) must be more than renewMs/);
 });
 
+test('85: a leader that was suspended, and so has not renewed and not stopped, is not healthy', async () => {
+  const simulated = simulatedWorld(1);
+  let suspendedMs = 0;
+  const { clock } = simulated;
+  const world = {
+    random: simulated.random,
+    clock: {
+      now: clock.now,
+      after: clock.after,
+      sleep: clock.sleep,
+      monotonicNow: () => clock.monotonicNow() + suspendedMs,
+    },
+  };
+  const client = new FakeCluster();
+  const log = createLog({ write: () => undefined, world });
+  const leaderElection = { name: 'test', namespace: 'default', identity: 'me' };
+  const manager = createManager({ world, client, log, controllers: [idle], leaderElection, wholeCache: true });
+  const stop = new AbortController();
+  const ended = manager.run(stop.signal);
+  await simulated.advance(5_000);
+  assert.equal(manager.status().isLeader, true);
+  assert.equal(manager.health(), undefined);
+  suspendedMs = 60_000;
+  assert.match(manager.health() ?? '', /^the lease test was last renewed 6\d s ago$/);
+  stop.abort(new Error('stop'));
+  await simulated.run(ended, 60_000);
+  assert.equal(manager.health(), undefined);
+});
+
 test('two managers in one process share nothing and both work', async () => {
   const world = simulatedWorld(1);
   const client = new FakeCluster();

@@ -20,7 +20,7 @@ import {
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
 import type { Keyspace } from '@castellan/keyspace';
-import type { Log } from '@castellan/runtime';
+import type { Log, Manager } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
 import { installCustomResourceDefinitions } from './install.js';
@@ -37,6 +37,8 @@ export interface Plane {
   /** An administrator's client. */
   readonly client: Client;
   readonly phases: readonly Phase[];
+  /** Those of controllers, scheduler, node agent and operators that run now. */
+  managers(): Iterable<Manager>;
   /** Resolves when controllers, scheduler, node agent and operators have read what there is and work. */
   working(): Promise<void>;
   /** Ends all parts in reverse order. `keep` leaves pods running for the next start to adopt; `stop` ends them. */
@@ -122,6 +124,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       kubeconfigPath,
       client,
       phases,
+      managers: () => workers.managers(),
       working: () => phase('controllers', () => workers.working()),
       async stop({ pods }) {
         await workers.stop(pods);

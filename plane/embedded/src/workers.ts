@@ -3,7 +3,7 @@ import type { NodeStreams } from '@castellan/apiserver';
 import type { Client } from '@castellan/client';
 import { type PlaneControllers, planeControllers } from '@castellan/controllers';
 import { createNodeAgent, type NodeAgent } from '@castellan/node';
-import { type Controller, createManager } from '@castellan/runtime';
+import { type Controller, createManager, type Manager } from '@castellan/runtime';
 import { schedulerController } from '@castellan/scheduler';
 import type { AddressPlan } from './address-plan.js';
 import type { PlaneOptions } from './plane-options.js';
@@ -12,6 +12,8 @@ import { type Duty, type Term, Turns } from './turns.js';
 /** Everything of a plane that works on the API as its client. */
 export interface Workers {
   readonly nodeStreams?: NodeStreams;
+  /** Those that run now. */
+  managers(): Iterable<Manager>;
   working(): Promise<void>;
   stop(pods: 'keep' | 'stop'): Promise<void>;
 }
@@ -35,6 +37,7 @@ export interface WorkersOptions extends PlaneOptions {
  */
 export function startWorkers(options: WorkersOptions): Workers {
   const { world, log, isShared } = options;
+  const managers = new Set<Manager>();
   const planeClient = options.clientFor('castellan-plane');
   const operatorClient = options.clientFor('castellan-operator');
   const node = options.node ? nodeAgentOf(options, planeClient) : undefined;
@@ -45,12 +48,14 @@ export function startWorkers(options: WorkersOptions): Workers {
   const isTogether = options.controllers && !isShared;
   const plane = [
     ...(options.controllers
-      ? [workOf(controllersDuty(options, planeClient, isTogether ? nodeControllers : []), planeClient)]
+      ? [workOf(controllersDuty({ ...options, managers }, planeClient, isTogether ? nodeControllers : []), planeClient)]
       : []),
-    ...(isTogether ? [] : [alone({ begin: () => termOf(options, planeClient, { controllers: nodeControllers }) })]),
+    ...(isTogether
+      ? []
+      : [alone({ begin: () => termOf({ ...options, managers }, planeClient, { controllers: nodeControllers }) })]),
   ];
   const operators = options.operators.map(({ name, controllers }) => {
-    const begin = () => termOf(options, operatorClient, { controllers });
+    const begin = () => termOf({ ...options, managers }, operatorClient, { controllers });
     return workOf({ lease: `castellan-operator-${name}`, begin }, operatorClient);
   });
 
@@ -67,6 +72,7 @@ export function startWorkers(options: WorkersOptions): Workers {
 
   return {
     ...(node === undefined ? {} : { nodeStreams: node }),
+    managers: () => managers,
     async working() {
       await nodeStarted;
       await Promise.all([...plane, ...operators].map((work) => work.settled()));
@@ -93,7 +99,7 @@ function alone(duty: Pick<Duty, 'begin'>): Work {
   return { run: (signal) => term.run(signal), settled: () => term.ready() };
 }
 
-function controllersDuty(options: WorkersOptions, client: Client, more: readonly Controller[]): Duty {
+function controllersDuty(options: TermOptions, client: Client, more: readonly Controller[]): Duty {
   const { world, log, rootCertificate } = options;
   return {
     lease: 'castellan-controllers',
@@ -104,12 +110,20 @@ function controllersDuty(options: WorkersOptions, client: Client, more: readonly
   };
 }
 
-function termOf({ world, log }: WorkersOptions, client: Client, parts: Partial<PlaneControllers>): Term {
+interface TermOptions extends WorkersOptions {
+  /** Holds each manager while it runs. */
+  readonly managers: Set<Manager>;
+}
+
+function termOf({ world, log, managers }: TermOptions, client: Client, parts: Partial<PlaneControllers>): Term {
   const { controllers = [], components = [] } = parts;
   const manager = createManager({ wholeCache: true, client, world, log, controllers });
   return {
     ready: () => manager.ready(),
-    run: (signal) => together([manager, ...components], signal),
+    async run(signal) {
+      managers.add(manager);
+      await together([manager, ...components], signal).finally(() => managers.delete(manager));
+    },
   };
 }
 

@@ -1,5 +1,7 @@
+import { chmodSync, rmSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { openRootlessPort, type Plane, startPlane } from '@castellan/embedded';
+import { type ManagerServer, serveManagers } from '@castellan/runtime';
 import { waitFor } from '@castellan/world';
 import type { Context } from '../context.js';
 import { filesIn } from '../data-directory.js';
@@ -63,9 +65,11 @@ export async function servePlane(
       onFailure: (error) => failure.abort(error),
     });
     const plane = await waitFor(world, () => starting, { what: 'the plane to start', deadlineMs: startDeadlineMs });
+    const managerServer = await serveManagersOf(plane, files.managerSocket);
     const forward = context.isInUserNamespace ? await openRootlessPort(dataDirectory, plane.port) : undefined;
     writeProcessRecord(files.processRecord, { ...self, url: plane.url });
     const stop = async (): Promise<void> => {
+      await managerServer.close();
       await plane.stop({ pods: 'stop' });
       await forward?.close();
       removeProcessRecord(files.processRecord);
@@ -75,6 +79,15 @@ export async function servePlane(
     removeProcessRecord(files.processRecord);
     throw startFailure(error, options.port);
   }
+}
+
+/** For `castellan explain`. Whoever may read the kubeconfig may ask. */
+async function serveManagersOf(plane: Plane, path: string): Promise<ManagerServer> {
+  // Of a plane that was killed.
+  rmSync(path, { force: true });
+  const server = await serveManagers({ managers: () => plane.managers(), listen: { path } });
+  chmodSync(path, 0o600);
+  return server;
 }
 
 /** Errors of the plane say what, why and, after "next:", what to do. */

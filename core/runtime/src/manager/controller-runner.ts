@@ -10,12 +10,14 @@ import {
   type ResourceType,
 } from '@castellan/machinery';
 import type { World } from '@castellan/world';
+import { changedFields } from '../controller/changed-fields.js';
 import { explainFrozenWrite } from '../controller/frozen-write.js';
 import { HotLoopDetector } from '../controller/hot-loop.js';
 import type { Controller, EventRecorder, Log, ReconcileResult, WatchSource } from '../controller.js';
 import { errorMessage } from '../error-message.js';
 import type { InformerSet } from '../informer/informer-set.js';
 import { logWith } from '../log.js';
+import type { ManagerObserver, ReconcileEnd, ReconcileStart } from '../observe/manager-observer.js';
 import { BucketLimiter, KeyedBackoff, longestOf } from '../queue/rate-limiter.js';
 import { WorkQueue } from '../queue/work-queue.js';
 import type { ChannelSource } from '../source/channel-source.js';
@@ -36,10 +38,13 @@ export interface ControllerRunnerOptions {
   readonly onError?: (error: unknown, where: { readonly controller: string; readonly key: string }) => void;
   /** The longest wait between two tries of one key. */
   readonly longestRetryMs: number;
+  readonly observer?: ManagerObserver;
 }
 
 export interface ControllerStatus {
   readonly name: string;
+  /** Of the objects that it reconciles. */
+  readonly type: ResourceType;
   /** Keys that wait for a worker, are with one, and are to run later. */
   readonly waiting: number;
   readonly running: number;
@@ -75,7 +80,14 @@ export class ControllerRunner {
       new KeyedBackoff({ baseMs: 5, capMs: options.longestRetryMs, random }),
       new BucketLimiter({ clock, ...retryBudget }),
     );
-    this.#queue = new WorkQueue({ clock, limiter });
+    const observer = options.observer?.controllerAdded?.({
+      name: options.controller.name,
+      concurrency: options.controller.concurrency ?? 1,
+      waiting: () => this.#queue.length,
+      running: () => this.#queue.runningCount,
+      unfinished: () => this.#queue.unfinished(),
+    });
+    this.#queue = new WorkQueue({ clock, limiter, ...(observer !== undefined && { observer }) });
     this.#hotLoops = new HotLoopDetector(clock);
     this.#sources = new ControllerSources(options.controller, options.informers, (trigger) => this.#trigger(trigger));
   }
@@ -110,6 +122,7 @@ export class ControllerRunner {
   status(): ControllerStatus {
     return {
       name: this.name,
+      type: this.#options.controller.for,
       waiting: this.#queue.length,
       running: this.#queue.runningCount,
       delayed: this.#queue.delayedCount,
@@ -129,7 +142,7 @@ export class ControllerRunner {
   }
 
   #trigger({ key, cause, priority, change }: Trigger): void {
-    this.#history.trigger(key, cause);
+    this.#history.trigger(key, cause, change);
     if (change !== undefined) this.#hotLoops.noteTrigger(key, change);
     const { debounceMs = 0 } = this.#options.controller;
     this.#queue.addAfter(key, Math.max(debounceMs, this.#hotLoops.penaltyMs(key)), priority);
@@ -162,12 +175,25 @@ export class ControllerRunner {
 
   /** One reconcile of one key, and what is to become of the key. Never throws. */
   async #reconcile(key: string, stop: AbortSignal): Promise<void> {
-    const { controller, world, informers, events } = this.#options;
+    const { controller, observer } = this.#options;
     this.#reconciles += 1;
-    const log = logWith(this.#options.log, { controller: controller.name, key, reconcile: this.#reconciles });
-    const trigger = this.#history.takeTrigger(key);
+    const { cause, changed } = this.#history.takeTrigger(key);
+    const start = { controller: controller.name, key, trigger: cause, id: this.#reconciles };
+    const run = () => this.#reconcileOnce(start, changed, stop);
+    const end = await (observer?.around?.(start, run) ?? run());
+    observer?.reconcileEnded?.(start, end);
+  }
+
+  async #reconcileOnce(start: ReconcileStart, changed: readonly string[], stop: AbortSignal): Promise<ReconcileEnd> {
+    const { controller, world, informers, events } = this.#options;
+    const { key, trigger } = start;
+    const log = logWith(this.#options.log, { controller: controller.name, key, reconcile: start.id });
     const startedMs = world.clock.monotonicNow();
-    const begun = { key, trigger, at: world.clock.now(), failures: this.#queue.failures(key) };
+    const tookMs = () => world.clock.monotonicNow() - startedMs;
+    const writes: string[] = [];
+    const cacheRevision = informers.watch(controller.for).revision;
+    const failures = this.#queue.failures(key);
+    const begun = { key, trigger, changed, at: world.clock.now(), cacheRevision, writes, failures };
     this.#history.set({ ...begun, outcome: 'running' });
     log.debug('reconcile', { trigger });
     const deadline = startDeadline(
@@ -176,9 +202,10 @@ export class ControllerRunner {
       `the reconcile of ${key} by ${controller.name} to end`,
       stop,
     );
-    const client = new TrackedClient(this.#options.client, informers, deadline.signal, (...write) =>
-      this.#noteWrite(key, log, ...write),
-    );
+    const client = new TrackedClient(this.#options.client, informers, deadline.signal, (type, before, after) => {
+      if (writes.length < mostWritesTold) writes.push(sayWrite(type, before, after));
+      this.#noteWrite(key, log, type, before, after);
+    });
     try {
       const context = { client, cache: informers, world, signal: deadline.signal, log, events };
       const result = await controller.reconcile(parseKey(key), context);
@@ -186,23 +213,22 @@ export class ControllerRunner {
       if (deadline.isPassed) throw deadline.signal.reason;
       assertResult(result, controller.name);
       this.#succeeded(key, result);
-      this.#history.set({ ...begun, outcome: 'done', tookMs: world.clock.monotonicNow() - startedMs, failures: 0 });
+      const message = result?.decision?.reason;
+      const end = { outcome: 'done', tookMs: tookMs(), ...requeueOf(result) } as const;
+      this.#history.set({ ...begun, ...end, failures: 0, ...(result?.decision && { decision: result.decision }) });
       const isGone = informers.get(controller.for, parseKey(key)) === undefined;
       if (isGone && result === undefined) this.#history.forget(key);
+      return { ...end, isDeadlineMissed: false, ...(message !== undefined && { message }) };
     } catch (error) {
-      if (stop.aborted) return;
-      if (deadline.isPassed) this.#deadlinesMissed += 1;
-      const cause = deadline.isPassed ? deadline.signal.reason : error;
+      if (stop.aborted) return { outcome: 'stopped', tookMs: tookMs(), isDeadlineMissed: false };
+      const isDeadlineMissed = deadline.isPassed;
+      if (isDeadlineMissed) this.#deadlinesMissed += 1;
+      const cause = isDeadlineMissed ? deadline.signal.reason : error;
       const failure = explainFrozenWrite(cause, this.#readObjects(key)) ?? cause;
-      const outcome = this.#failed(key, failure, log);
-      const tookMs = world.clock.monotonicNow() - startedMs;
-      this.#history.set({
-        ...begun,
-        outcome,
-        tookMs,
-        error: errorMessage(failure),
-        failures: this.#queue.failures(key),
-      });
+      const end = { outcome: this.#failed(key, failure, log), tookMs: tookMs() } as const;
+      const message = errorMessage(failure);
+      this.#history.set({ ...begun, ...end, error: message, failures: this.#queue.failures(key) });
+      return { ...end, isDeadlineMissed, message };
     } finally {
       deadline.dispose();
     }
@@ -236,4 +262,19 @@ export class ControllerRunner {
     }
     return isTerminal ? 'terminal' : 'failed';
   }
+}
+
+/** Of one reconcile; enough to see what it is about. */
+const mostWritesTold = 20;
+const mostFieldsTold = 5;
+
+function sayWrite(type: ResourceType, before: KubernetesObject | undefined, after: KubernetesObject): string {
+  const what = `${type.kind} ${formatKey(keyOf(after))}`;
+  if (before === undefined) return `created ${what}`;
+  const paths = changedFields(before, after).map(({ path }) => path);
+  return `updated ${what}: ${paths.slice(0, mostFieldsTold).join(', ')}${paths.length > mostFieldsTold ? ', …' : ''}`;
+}
+
+function requeueOf(result: ReconcileResult): { readonly requeueAfterMs?: number } {
+  return result?.requeueAfterMs === undefined ? {} : { requeueAfterMs: result.requeueAfterMs };
 }

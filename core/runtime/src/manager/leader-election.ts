@@ -29,6 +29,8 @@ export class LeadershipLostError extends Error {
   override readonly name = 'LeadershipLostError';
 }
 
+const healthToleranceMs = 20_000;
+
 export class LeaderElector {
   readonly #options: Required<LeaderElectionOptions> & {
     readonly client: Client;
@@ -37,6 +39,8 @@ export class LeaderElector {
   };
   /** The lease as last read or written, and when that was first seen. */
   #observed: { readonly lease: Lease; readonly atMs: number } | undefined;
+  /** When the lease that is held was last renewed; absent while it is not held. */
+  #renewedMs: number | undefined;
 
   constructor(options: LeaderElectionOptions & { readonly client: Client; readonly world: World; readonly log: Log }) {
     this.#options = { leaseMs: 15_000, renewMs: 10_000, retryMs: 2_000, ...options };
@@ -66,10 +70,23 @@ export class LeaderElector {
       await lead(leading.signal);
     } finally {
       ending.abort(new Error('leading has ended'));
+      this.#renewedMs = undefined;
       signal.removeEventListener('abort', onAbort);
       await kept;
     }
     if (leading.signal.reason instanceof LeadershipLostError) throw leading.signal.reason;
+  }
+
+  /**
+   * What is wrong when a process holds a lease that it does not renew, and yet has not stopped leading: its event loop
+   * hangs, or it was suspended. `undefined` when nothing is. As client-go's LeaderHealthzAdaptor, with 20 s to spare.
+   */
+  health(): string | undefined {
+    if (this.#renewedMs === undefined) return undefined;
+    const { world, leaseMs, name } = this.#options;
+    const silentMs = world.clock.monotonicNow() - this.#renewedMs;
+    if (silentMs <= leaseMs + healthToleranceMs) return undefined;
+    return `the lease ${name} was last renewed ${Math.round(silentMs / 1_000)} s ago`;
   }
 
   async #acquire(signal: AbortSignal): Promise<void> {
@@ -90,7 +107,8 @@ export class LeaderElector {
   async #keep(leading: AbortController, ending: AbortSignal): Promise<void> {
     const { world, renewMs, retryMs, log } = this.#options;
     const { clock } = world;
-    for (let renewedMs = clock.monotonicNow(); !ending.aborted; ) {
+    this.#renewedMs = clock.monotonicNow();
+    for (let renewedMs = this.#renewedMs; !ending.aborted; ) {
       await clock.sleep(retryMs, ending).catch(() => undefined);
       const attemptMs = clock.monotonicNow();
       const deadline = startDeadline(clock, renewMs - (attemptMs - renewedMs), 'the lease to be renewed', ending);
@@ -102,6 +120,7 @@ export class LeaderElector {
           return;
         }
         renewedMs = attemptMs;
+        this.#renewedMs = attemptMs;
       } catch (error) {
         if (ending.aborted) return;
         log.warn(`the lease was not renewed: ${errorMessage(error)}`);

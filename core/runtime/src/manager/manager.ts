@@ -8,6 +8,7 @@ import { deferred } from '../deferred.js';
 import { EventWriter } from '../events/event-writer.js';
 import type { Informer } from '../informer/informer.js';
 import { type CacheStatus, InformerSet } from '../informer/informer-set.js';
+import type { ManagerObserver } from '../observe/manager-observer.js';
 import type { Reader } from '../reader.js';
 import type { ChannelSource } from '../source/channel-source.js';
 import { ControllerRunner, type ControllerStatus } from './controller-runner.js';
@@ -36,6 +37,8 @@ export interface ManagerOptions {
   /** Asks for collections as the beginning of their watch (KEP-3157) where the server offers it; true by default. */
   readonly usesWatchList?: boolean;
   readonly onError?: (error: unknown, where: { readonly controller: string; readonly key: string }) => void;
+  /** Told of all that the manager does; see `managerMetrics` and `spanObserver`. */
+  readonly observer?: ManagerObserver;
 }
 
 export interface Manager {
@@ -49,6 +52,8 @@ export interface Manager {
   /** All caches are complete. Rejects when `run` ends before. */
   ready(): Promise<void>;
   status(): ManagerStatus;
+  /** What is wrong with it, such that the process should be started anew; `undefined` when nothing is. */
+  health(): string | undefined;
   /**
    * Gives a controller one more source, while it runs or before. What the source's cache holds asks for keys as its first
    * list comes in; the controller does not wait for it.
@@ -115,6 +120,7 @@ class ControllerManager implements Manager {
           events: this.#events.recorder(controller.name),
           longestRetryMs: options.longestRetryMs ?? 30_000,
           ...(options.onError === undefined ? {} : { onError: options.onError }),
+          ...(options.observer === undefined ? {} : { observer: options.observer }),
         }),
     );
   }
@@ -134,6 +140,10 @@ class ControllerManager implements Manager {
       controllers: this.#runners.map((runner) => runner.status()),
       caches: this.#informers.status(),
     };
+  }
+
+  health(): string | undefined {
+    return this.#elector?.health();
   }
 
   addSource(controller: string, source: WatchSource | ChannelSource): void {
@@ -176,7 +186,13 @@ class ControllerManager implements Manager {
     this.#ready.resolve();
     if (leaderElection === undefined) return this.#reconcile(parts);
     this.#elector = new LeaderElector({ ...leaderElection, client, world, log });
-    await this.#elector.run((leading) => this.#reconcile(parts, leading), parts.signal);
+    const { observer } = this.#options;
+    observer?.leadershipChanged?.(leaderElection.name, false);
+    await this.#elector.run(async (leading) => {
+      observer?.leadershipChanged?.(leaderElection.name, true);
+      await this.#reconcile(parts, leading);
+      observer?.leadershipChanged?.(leaderElection.name, false);
+    }, parts.signal);
   }
 
   async #synced(signal: AbortSignal): Promise<void> {

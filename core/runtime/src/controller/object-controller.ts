@@ -7,6 +7,7 @@ import { ApplyMemory } from '../write/apply-object.js';
 import { BeingDeletedError } from '../write/being-deleted-error.js';
 import { checkedDecision } from './checked-decision.js';
 import type { ObjectContext } from './context.js';
+import { defaultConditionOf } from './decision-condition.js';
 import { addFinalizer, defaultFinalizer, hasFinalizer, removeFinalizer } from './finalizer.js';
 import { RunContext } from './run-context.js';
 import { StatusWriter } from './status-writer.js';
@@ -37,9 +38,10 @@ export interface ControllerDefinition<T extends KubernetesObject>
   readonly finalizer?: string;
   /**
    * The type of a condition of the status that says what was decided: True when settled, False while it waits or is
-   * blocked, with the decision's sentence as its message. None by default: not every kind has conditions.
+   * blocked, with the decision's sentence as its message. `Ready` by default for kinds of `defineKind` that have a status,
+   * none for others, of which it is not known whether they have conditions; `false` for none.
    */
-  readonly condition?: string;
+  readonly condition?: string | false;
 }
 
 /** A blocked object waits for a person, who may act where nothing watches. */
@@ -81,7 +83,8 @@ class ObjectController<T extends KubernetesObject> {
     this.#name = name;
     this.#definition = definition;
     this.#finalizer = definition.finalizer ?? defaultFinalizer(type, name);
-    this.#status = new StatusWriter(type, definition.condition);
+    const { condition = defaultConditionOf(type) } = definition;
+    this.#status = new StatusWriter(type, condition === false ? undefined : condition);
   }
 
   async reconcile(key: ObjectKey, base: ReconcileContext): Promise<ReconcileResult> {

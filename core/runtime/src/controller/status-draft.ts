@@ -24,6 +24,11 @@ export class StatusDraft {
     this.#conditions.set(condition.type, condition);
   }
 
+  /** One that stands unless the reconcile said another of its type. */
+  setDefaultCondition(condition: Condition): void {
+    if (!this.#conditions.has(condition.type)) this.setCondition(condition);
+  }
+
   /** The status that is to follow `before`. */
   applyTo(before: JsonRecord, { now, generation, isComplete }: Reconciled): JsonRecord {
     const observed = generation === undefined ? {} : { observedGeneration: generation };

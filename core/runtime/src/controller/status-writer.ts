@@ -13,6 +13,7 @@ import type { ReconcileContext } from '../controller.js';
 import type { Decision } from '../decision.js';
 import { TerminalError } from '../terminal-error.js';
 import { patchLatest } from '../write/patch-latest.js';
+import { conditionOf } from './decision-condition.js';
 import { type StatusDraft, statusOf } from './status-draft.js';
 
 const mostObjects = 10_000;
@@ -34,7 +35,10 @@ export class StatusWriter<T extends KubernetesObject> {
 
   /** @param decision of a reconcile that came to its end; without one the generation does not count as observed. */
   async write(object: T, draft: StatusDraft, context: ReconcileContext, decision?: Decision<never>): Promise<void> {
-    if (decision !== undefined) this.#addCondition(draft, decision);
+    const isAsked = !draft.isEmpty;
+    if (decision !== undefined && this.#decisionCondition !== undefined) {
+      draft.setDefaultCondition(conditionOf(this.#decisionCondition, decision));
+    }
     if (draft.isEmpty) return;
     const { client, cache, world } = context;
     const now = new Date(world.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
@@ -51,6 +55,11 @@ export class StatusWriter<T extends KubernetesObject> {
       const written = await patchLatest(client, this.#type, latest, change, { subresource: 'status' });
       if (written !== undefined) this.#note(written, wanted);
     } catch (error) {
+      // A status may have fields that it must have, and a reconcile that waits may not have said them yet.
+      if (!isAsked && isStatusError(error, 'Invalid')) {
+        context.log.debug(`the condition ${this.#decisionCondition} was not written: ${error.message}`);
+        return;
+      }
       if (!isStatusError(error, 'NotFound')) throw error;
       throw new TerminalError(
         `the status of ${this.#type.kind} ${formatKey(keyOf(object))} cannot be written: ${resourceName(this.#type)} has no ` +
@@ -58,14 +67,6 @@ export class StatusWriter<T extends KubernetesObject> {
         { cause: error },
       );
     }
-  }
-
-  #addCondition(draft: StatusDraft, decision: Decision<never>): void {
-    const type = this.#decisionCondition;
-    if (type === undefined) return;
-    const message = decision.kind === 'blocked' ? `${decision.reason}; ${decision.remedy}` : decision.reason;
-    const reason = { settled: 'Settled', wait: 'Waiting', blocked: 'Blocked', step: 'Acting' }[decision.kind];
-    draft.setCondition({ type, status: decision.kind === 'settled' ? 'True' : 'False', reason, message });
   }
 
   #isWritten(live: T, wanted: JsonRecord): boolean {

@@ -10,6 +10,7 @@ import {
 import { BeingDeletedError } from './being-deleted-error.js';
 import { mergeDifference } from './merge-difference.js';
 import { appliedPart } from './owned-part.js';
+import { isSameWhenStored } from './same-when-stored.js';
 
 export interface ApplyOptions<T extends KubernetesObject> {
   /** The object as it is, as far as the caller knows; absent where there is none. */
@@ -64,7 +65,7 @@ const mostObjects = 10_000;
 
 /**
  * Knows when an apply would change nothing. The managed fields of an object say what was applied. Where a server stores
- * another form than it was given (the quantity `1000m` as `1`, a default within an atomic list), they cannot tell, and
+ * another form than it was given (a default within an atomic list, an address in its shortest form), they cannot tell, and
  * what became of the same request the last time does.
  */
 export class ApplyMemory {
@@ -72,7 +73,7 @@ export class ApplyMemory {
 
   isApplied(existing: KubernetesObject, said: unknown, fieldManager: string, apiVersion: string): boolean {
     const part = appliedPart(existing, fieldManager, apiVersion);
-    if (deepEqual(part, said)) return true;
+    if (isSameWhenStored(said, part)) return true;
     const last = this.#applied.get(existing.metadata.uid ?? '');
     if (last === undefined || !deepEqual(last.said, said)) return false;
     // A cache without managed fields: what differs in the fields that we want is all that can be seen.

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Client } from '@castellan/client';
+import {
+  configMaps,
+  customResourceDefinitions,
+  defineKind,
+  events,
+  findCondition,
+  type KubernetesObject,
+  keyOf,
+  pods,
+  type ReadOf,
+  s,
+  services,
+} from '@castellan/machinery';
+import { type Controller, controller, createLog, createManager, settled, wait } from '@castellan/runtime';
+import { realWorld } from '@castellan/world';
+import {
+  type BootedPlane,
+  bootPlane,
+  convergesFromCrashAtEveryWrite,
+  convergesFromStaleReadsAndConflicts,
+  eventually,
+  type ReconcilerCase,
+  secondReconcileWritesNothing,
+} from '../src/index.js';
+
+// controller(Kind, …) against a real API server: what its simulated one cannot tell is how fields are owned, defaulted and stored.
+
+const Memcached = defineKind({
+  group: 'cache.example.com',
+  version: 'v1',
+  kind: 'Memcached',
+  spec: s.object({ size: s.integer().default(1), greeting: s.string().optional() }),
+  status: s.object({ ready: s.integer() }),
+});
+type Memcached = ReadOf<typeof Memcached>;
+
+const soon = { deadlineMs: 5_000, everyMs: 5 };
+const world = realWorld();
+
+let plane: BootedPlane;
+before(async () => {
+  plane = await bootPlane();
+  await plane.client.create(customResourceDefinitions, Memcached.crd);
+  await eventually('Memcacheds are served', () => plane.client.list(Memcached), soon);
+});
+after(() => plane.stop());
+
+function podOf({ metadata }: KubernetesObject, at: number) {
+  const resources = { requests: { cpu: '1000m', memory: '1024Mi' } };
+  const containers = [{ name: 'main', image: 'memcached', ports: [{ containerPort: 11_211 }], resources }];
+  return { metadata: { name: `${metadata.name}-${at}`, labels: { app: 'memcached' } }, spec: { containers } };
+}
+
+/** Pods, a Service and a ConfigMap: with lists that have keys, quantities that are stored in another form, and defaults. */
+function memcachedController(finalized: string[] = []): Controller<Memcached> {
+  return controller(Memcached, {
+    owns: [pods, services, configMaps],
+    async reconcile(object, context) {
+      const { spec } = object;
+      for (let at = 0; at < spec.size; at += 1) await context.ensure(pods, podOf(object, at));
+      await context.ensure(services, {
+        metadata: { name: object.metadata.name ?? '' },
+        spec: { selector: { app: 'memcached' }, ports: [{ port: 11_211 }] },
+      });
+      await context.ensure(configMaps, {
+        metadata: { name: object.metadata.name ?? '' },
+        data: { size: String(spec.size), ...(spec.greeting !== undefined && { greeting: spec.greeting }) },
+      });
+      const ready = context.owned(pods).filter(({ status }) => status?.phase === 'Running').length;
+      context.status({ ready });
+      context.event({ type: 'Normal', reason: 'Looked', message: 'looked at it' });
+      return ready === spec.size ? settled() : wait(`${ready} of ${spec.size} pods are ready`, 1_000);
+    },
+    async finalize({ metadata }) {
+      finalized.push(metadata.name ?? '');
+      return settled();
+    },
+  });
+}
+
+async function makeReady(client: Client, namespace: string): Promise<void> {
+  for (const pod of (await client.list(pods, { namespace })).items) {
+    if (pod.status?.phase === 'Running') continue;
+    const patch = { type: 'merge', body: { status: { phase: 'Running' } } } as const;
+    await client.patch(pods, keyOf(pod), patch, { subresource: 'status' });
+  }
+}
+
+const subject: ReconcilerCase = {
+  controller: memcachedController,
+  async arrange(client, namespace) {
+    await client.create(Memcached, Memcached.make({ namespace, name: 'm' }, { size: 2 }));
+    return { namespace, name: 'm' };
+  },
+  progress: makeReady,
+  async verify(client, namespace) {
+    const { metadata, status } = await client.get(Memcached, { namespace, name: 'm' });
+    assert.deepEqual(metadata.finalizers, ['cache.example.com/memcached']);
+    assert.deepEqual([status?.ready, status?.observedGeneration], [2, metadata.generation]);
+    assert.equal(findCondition(status?.conditions, 'Ready')?.status, 'True');
+    assert.equal((await client.list(pods, { namespace })).items.length, 2);
+    assert.equal((await client.get(services, { namespace, name: 'm' })).spec?.ports?.length, 1);
+  },
+};
+
+test('a controller of objects passes the stock checks', async () => {
+  const stops = await convergesFromCrashAtEveryWrite(plane.client, subject);
+  assert.ok(stops >= 6, `it was stopped at ${stops} writes`);
+  await convergesFromStaleReadsAndConflicts(plane.client, subject);
+});
+
+test('a controller of objects that starts anew has nothing to write', async () => {
+  await secondReconcileWritesNothing(plane.client, subject);
+});
+
+test('it gives up what it wants no more, takes back what was changed, and finalizes what is deleted', async (t) => {
+  const { client } = plane;
+  const key = { namespace: 'default', name: 'living' };
+  const finalized: string[] = [];
+  const requests: string[] = [];
+  const counted = new Proxy(client, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        const [type, at] = args as Parameters<Client['patch']>;
+        // What the stock checks left behind is finalized here as well.
+        if (name === 'patch' && at.namespace === key.namespace) requests.push(type.plural);
+        return value.apply(target, args);
+      };
+    },
+  });
+  const log = createLog({ world, write: () => undefined });
+  const stop = new AbortController();
+  const manager = createManager({ client: counted, world, log, controllers: [memcachedController(finalized)] });
+  const ended = manager.run(stop.signal);
+  t.after(async () => {
+    stop.abort(new Error('the test is over'));
+    await ended;
+  });
+  await client.create(Memcached, Memcached.make(key, { size: 1, greeting: 'hello' }));
+  const data = async () => (await client.find(configMaps, key))?.data;
+  await eventually(
+    'the config map',
+    async () => assert.deepEqual(await data(), { size: '1', greeting: 'hello' }) ?? true,
+    soon,
+  );
+  await client.patch(Memcached, key, { type: 'merge', body: { spec: { greeting: null } } });
+  await eventually('the greeting is given up', async () => assert.deepEqual(await data(), { size: '1' }) ?? true, soon);
+  await client.patch(configMaps, key, { type: 'merge', body: { data: { size: '7', theirs: 'x' } } });
+  await eventually(
+    'the size is taken back, and theirs stays',
+    async () => assert.deepEqual(await data(), { size: '1', theirs: 'x' }) ?? true,
+    soon,
+  );
+  await makeReady(client, key.namespace);
+  await eventually(
+    'it is settled',
+    async () => findCondition((await client.get(Memcached, key)).status?.conditions, 'Ready')?.status === 'True',
+    soon,
+  );
+  requests.length = 0;
+  const reconciles = () => manager.status().controllers[0]?.reconciles ?? 0;
+  const before = reconciles();
+  await client.patch(Memcached, key, { type: 'merge', body: { metadata: { labels: { touched: 'yes' } } } });
+  await eventually('it was reconciled once more', () => reconciles() > before, soon);
+  assert.deepEqual(
+    requests.filter((plural) => plural !== 'events'),
+    [],
+  );
+  await eventually(
+    'the event is there',
+    async () => {
+      const { items } = await client.list(events, { namespace: 'default' });
+      return items.some(({ reason, involvedObject }) => reason === 'Looked' && involvedObject.name === 'living');
+    },
+    soon,
+  );
+  await client.delete(Memcached, key);
+  await eventually('it is gone', async () => (await client.find(Memcached, key)) === undefined, soon);
+  assert.ok(finalized.includes('living'));
+});

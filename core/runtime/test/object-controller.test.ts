@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMaps, events as eventType, type Pod, pods, secrets } from '@castellan/machinery';
-import { blocked, settled, wait } from '../src/index.js';
+import { blocked, cached, metadataOf, pick, settled, wait } from '../src/index.js';
 import { Bench, type Cache, caches, key } from './cache-bench.js';
 
 function podFor({ spec }: Cache, env: Readonly<Record<string, string>> = {}): Pod {
@@ -116,6 +116,57 @@ test('O1: a type that is not cached is read from the server first', async () => 
   );
   const secret = await bench.client.get(secrets, { namespace: 'default', name: 's' });
   assert.equal(secret.metadata.ownerReferences, undefined);
+  await bench.stop();
+});
+
+for (const [what, podType] of [
+  ['some fields of its type', pick(pods, ['status.phase'])],
+  ['the metadata of its type', metadataOf(pods)],
+] as const) {
+  test(`O1: where the cache has ${what} only, an object is read once per version of it, and not written`, async () => {
+    const bench = new Bench({
+      owns: [podType],
+      async reconcile(object, { ensure }) {
+        const { metadata } = await ensure(pods, podFor(object));
+        assert.equal(metadata.name, 'a-0');
+        assert.notEqual(metadata.uid, undefined);
+        return settled();
+      },
+    });
+    await bench.create();
+    await bench.start();
+    const requests = () =>
+      bench.client.calls.filter((call) => call.includes('/pods/')).map((call) => call.split(' ')[0]);
+    assert.deepEqual(requests(), ['GET', 'PATCH']);
+    await bench.patch({ metadata: { labels: { touched: 'yes' } } });
+    assert.deepEqual(requests(), ['GET', 'PATCH']);
+    await bench.client.patch(
+      pods,
+      { namespace: 'default', name: 'a-0' },
+      { type: 'merge', body: { spec: { priority: 1 } } },
+    );
+    await bench.world.advance(0);
+    assert.deepEqual(requests(), ['GET', 'PATCH', 'PATCH', 'GET']);
+    await bench.patch({ spec: { image: 'two' } });
+    assert.deepEqual(requests(), ['GET', 'PATCH', 'PATCH', 'GET', 'GET', 'PATCH']);
+    assert.deepEqual(bench.errors, []);
+    await bench.stop();
+  });
+}
+
+test('O1: where the cache has a selection of a type, what is in it needs no read', async () => {
+  const bench = new Bench({
+    owns: [cached(pods, { labelSelector: 'app=a' })],
+    async reconcile(object, { ensure }) {
+      await ensure(pods, podFor(object));
+      return settled();
+    },
+  });
+  await bench.create();
+  await bench.start();
+  await bench.patch({ metadata: { labels: { touched: 'yes' } } });
+  const requests = bench.client.calls.filter((call) => call.includes('/pods/')).map((call) => call.split(' ')[0]);
+  assert.deepEqual([requests, bench.errors], [['GET', 'PATCH'], []]);
   await bench.stop();
 });
 

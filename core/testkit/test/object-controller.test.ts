@@ -14,7 +14,16 @@ import {
   s,
   services,
 } from '@castellan/machinery';
-import { type Controller, controller, createLog, createManager, settled, wait } from '@castellan/runtime';
+import {
+  type Controller,
+  cached,
+  controller,
+  createLog,
+  createManager,
+  metadataOf,
+  settled,
+  wait,
+} from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
 import {
   type BootedPlane,
@@ -54,10 +63,12 @@ function podOf({ metadata }: KubernetesObject, at: number) {
   return { metadata: { name: `${metadata.name}-${at}`, labels: { app: 'memcached' } }, spec: { containers } };
 }
 
+const selectedPods = cached(pods, { labelSelector: 'app=memcached' });
+
 /** Pods, a Service and a ConfigMap: with lists that have keys, quantities that are stored in another form, and defaults. */
 function memcachedController(finalized: string[] = []): Controller<Memcached> {
   return controller(Memcached, {
-    owns: [pods, services, configMaps],
+    owns: [selectedPods, services, metadataOf(configMaps)],
     async reconcile(object, context) {
       const { spec } = object;
       for (let at = 0; at < spec.size; at += 1) await context.ensure(pods, podOf(object, at));
@@ -69,7 +80,7 @@ function memcachedController(finalized: string[] = []): Controller<Memcached> {
         metadata: { name: object.metadata.name ?? '' },
         data: { size: String(spec.size), ...(spec.greeting !== undefined && { greeting: spec.greeting }) },
       });
-      const ready = context.owned(pods).filter(({ status }) => status?.phase === 'Running').length;
+      const ready = context.owned(selectedPods).filter(({ status }) => status?.phase === 'Running').length;
       context.status({ ready });
       context.event({ type: 'Normal', reason: 'Looked', message: 'looked at it' });
       return ready === spec.size ? settled() : wait(`${ready} of ${spec.size} pods are ready`, 1_000);

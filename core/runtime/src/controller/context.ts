@@ -16,7 +16,8 @@ export interface ObjectContext<T extends KubernetesObject = KubernetesObject>
     Pick<Reader, 'get' | 'list'> {
   /**
    * Makes an object be as `desired`, by server-side apply with this controller's field manager, and gives it as it is
-   * then. Nothing is sent when nothing would change. Fields that were wanted before and are wanted no more are given up.
+   * then. Nothing is sent when nothing would change (an object of a type that is not in the cache is read first). Fields that were wanted before and are wanted no more are given up.
+   * Where the cache has only a part of its type, what is given may be no more than that and what was desired.
    * It is owned by the reconciled object (whose namespace it is in unless it says otherwise) and goes with it.
    */
   ensure<D extends KubernetesObject>(type: ResourceType<D>, desired: D, options?: EnsureOwnedOptions): Promise<D>;

@@ -1,14 +1,8 @@
-import {
-  formatKey,
-  type KubernetesObject,
-  keyOf,
-  type OwnerReference,
-  type ResourceType,
-  resourceName,
-} from '@castellan/machinery';
+import { formatKey, type KubernetesObject, keyOf, type OwnerReference, type ResourceType } from '@castellan/machinery';
 import type { ReconcileContext } from '../controller.js';
 import { type ApplyMemory, applyObject } from '../write/apply-object.js';
 import { ownerReferenceFor } from '../write/owner-reference.js';
+import { knownObject } from './cached-as.js';
 import type { EnsureOwnedOptions, ObjectContext } from './context.js';
 import { StatusDraft } from './status-draft.js';
 
@@ -18,7 +12,7 @@ export interface RunContextOptions<T extends KubernetesObject> {
   readonly base: ReconcileContext;
   readonly fieldManager: string;
   readonly applied: ApplyMemory;
-  /** Types that can be read from the cache. */
+  /** Types, and parts of types, that are in the cache. */
   readonly cachedTypes: readonly ResourceType[];
 }
 
@@ -59,12 +53,20 @@ export class RunContext<T extends KubernetesObject> {
     const isPlaced = !type.isNamespaced || desired.metadata.namespace !== undefined || namespace === undefined;
     const placed = isPlaced ? desired : { ...desired, metadata: { ...desired.metadata, namespace } };
     const key = keyOf(placed);
-    const existing = this.#isCached(type) ? base.cache.get(type, key) : await base.client.find(type, key);
+    const known = knownObject(base.cache, this.#options.cachedTypes, type, key);
+    if (known.kind === 'part') {
+      // Of a version that was looked at before, all is known that matters here.
+      const wanted = isOwned ? this.#withOwner(type, placed, known.object) : placed;
+      const same = applied.sameAsBefore(known.object, wanted);
+      if (same !== undefined) return same;
+    }
+    const existing = known.kind === 'whole' ? known.object : await base.client.find(type, key);
     const wanted = isOwned ? this.#withOwner(type, placed, existing) : placed;
-    return applyObject(base.client, type, wanted, { existing, fieldManager, memory: applied });
+    const isCachedInPart = known.kind === 'part';
+    return applyObject(base.client, type, wanted, { existing, fieldManager, memory: applied, isCachedInPart });
   }
 
-  #withOwner<D extends KubernetesObject>(type: ResourceType<D>, desired: D, existing: D | undefined): D {
+  #withOwner<D extends KubernetesObject>(type: ResourceType<D>, desired: D, existing: KubernetesObject | undefined): D {
     const { object, type: ownerType } = this.#options;
     const what = `${type.kind} ${formatKey(keyOf(desired))}`;
     const owner = `${ownerType.kind} ${formatKey(keyOf(object))}`;
@@ -84,12 +86,6 @@ export class RunContext<T extends KubernetesObject> {
     }
     const others = desired.metadata.ownerReferences?.filter(({ uid }) => uid !== reference.uid) ?? [];
     return { ...desired, metadata: { ...desired.metadata, ownerReferences: [...others, reference] } };
-  }
-
-  #isCached(type: ResourceType): boolean {
-    return this.#options.cachedTypes.some(
-      (cached) => cached === type || (resourceName(cached) === resourceName(type) && cached.version === type.version),
-    );
   }
 }
 

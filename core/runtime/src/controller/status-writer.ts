@@ -13,6 +13,7 @@ import type { ReconcileContext } from '../controller.js';
 import type { Decision } from '../decision.js';
 import { TerminalError } from '../terminal-error.js';
 import { patchLatest } from '../write/patch-latest.js';
+import { isTrimmed } from './cached-as.js';
 import { conditionOf } from './decision-condition.js';
 import { type StatusDraft, statusOf } from './status-draft.js';
 
@@ -40,10 +41,10 @@ export class StatusWriter<T extends KubernetesObject> {
       draft.setDefaultCondition(conditionOf(this.#decisionCondition, decision));
     }
     if (draft.isEmpty) return;
-    const { client, cache, world } = context;
+    const { client, world } = context;
     const now = new Date(world.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
-    const cached = cache.get(this.#type, keyOf(object));
-    const latest = cached?.metadata.uid === object.metadata.uid && cached !== undefined ? cached : object;
+    const latest = await this.#latest(object, context);
+    if (latest === undefined) return;
     const { generation } = object.metadata;
     const reconciled = { now, generation, isComplete: decision !== undefined };
     let wanted: JsonRecord = {};
@@ -67,6 +68,13 @@ export class StatusWriter<T extends KubernetesObject> {
         { cause: error },
       );
     }
+  }
+
+  /** The nearer to what the server has, the fewer conflicts. A status that was not picked must be read. */
+  async #latest(object: T, { client, cache }: ReconcileContext): Promise<T | undefined> {
+    const key = keyOf(object);
+    const found = isTrimmed(this.#type) ? await client.find(this.#type, key) : (cache.get(this.#type, key) ?? object);
+    return found?.metadata.uid === object.metadata.uid ? found : undefined;
   }
 
   #isWritten(live: T, wanted: JsonRecord): boolean {

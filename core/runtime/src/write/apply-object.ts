@@ -1,7 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { Client } from '@castellan/client';
 import {
   apiVersionOf,
-  deepEqual,
+  canonicalJson,
   formatKey,
   type KubernetesObject,
   keyOf,
@@ -17,6 +18,8 @@ export interface ApplyOptions<T extends KubernetesObject> {
   readonly existing: T | undefined;
   readonly fieldManager: string;
   readonly memory: ApplyMemory;
+  /** What was found is to be remembered for `sameAsBefore`. */
+  readonly isCachedInPart: boolean;
 }
 
 /**
@@ -29,7 +32,7 @@ export async function applyObject<T extends KubernetesObject>(
   client: Client,
   type: ResourceType<T>,
   desired: T,
-  { existing, fieldManager, memory }: ApplyOptions<T>,
+  { existing, fieldManager, memory, isCachedInPart }: ApplyOptions<T>,
 ): Promise<T> {
   const key = keyOf(desired);
   if (existing?.metadata.deletionTimestamp !== undefined) {
@@ -37,7 +40,10 @@ export async function applyObject<T extends KubernetesObject>(
   }
   const apiVersion = apiVersionOf(type);
   const said = appliedFields(desired);
-  if (existing !== undefined && memory.isApplied(existing, said, fieldManager, apiVersion)) return existing;
+  if (existing !== undefined && memory.isApplied(existing, said, fieldManager, apiVersion)) {
+    if (isCachedInPart) memory.note(existing, said, fieldManager, apiVersion);
+    return existing;
+  }
   const body = { apiVersion, kind: type.kind, ...said, metadata: { ...key, ...said.metadata } };
   const applied = await client.patch(type, key, { type: 'apply', body, fieldManager, force: true });
   memory.note(applied, said, fieldManager, apiVersion);
@@ -63,30 +69,56 @@ function defined(fields: Readonly<Record<string, unknown>>): Readonly<Record<str
 /** Objects remembered; an object that is forgotten costs at most one request that changes nothing. */
 const mostObjects = 10_000;
 
+interface Applied {
+  /** Fingerprints: ten thousand Deployments would be large. */
+  readonly said: string;
+  /** The same fields as the server had them afterwards; none where managed fields are not known. */
+  readonly became: string | undefined;
+  readonly revision: string | undefined;
+}
+
 /**
  * Knows when an apply would change nothing. The managed fields of an object say what was applied. Where a server stores
  * another form than it was given (a default within an atomic list, an address in its shortest form), they cannot tell, and
  * what became of the same request the last time does.
  */
 export class ApplyMemory {
-  readonly #applied = new Map<string, { readonly said: unknown; readonly became: unknown }>();
+  readonly #applied = new Map<string, Applied>();
 
   isApplied(existing: KubernetesObject, said: unknown, fieldManager: string, apiVersion: string): boolean {
     const part = appliedPart(existing, fieldManager, apiVersion);
     if (isSameWhenStored(said, part)) return true;
     const last = this.#applied.get(existing.metadata.uid ?? '');
-    if (last === undefined || !deepEqual(last.said, said)) return false;
+    if (last === undefined || last.said !== fingerprint(said)) return false;
     // A cache without managed fields: what differs in the fields that we want is all that can be seen.
     if (part === undefined && last.became === undefined) return mergeDifference(said, existing) === undefined;
-    return deepEqual(last.became, part);
+    return part !== undefined && last.became === fingerprint(part);
+  }
+
+  /**
+   * For an object of which the cache has a part only: what is desired and what identifies the object, when this very
+   * version was seen to be as `desired`; `undefined` where the server must be asked.
+   */
+  sameAsBefore<T extends KubernetesObject>(part: KubernetesObject, desired: T): T | undefined {
+    const { uid = '', resourceVersion, deletionTimestamp } = part.metadata;
+    const last = this.#applied.get(uid);
+    if (last === undefined || last.revision !== resourceVersion || deletionTimestamp !== undefined) return undefined;
+    if (last.said !== fingerprint(appliedFields(desired))) return undefined;
+    return { ...desired, metadata: { ...desired.metadata, ...part.metadata } };
   }
 
   note(applied: KubernetesObject, said: unknown, fieldManager: string, apiVersion: string): void {
-    const { uid = '' } = applied.metadata;
+    const { uid = '', resourceVersion: revision } = applied.metadata;
+    const part = appliedPart(applied, fieldManager, apiVersion);
     this.#applied.delete(uid);
-    this.#applied.set(uid, { said, became: appliedPart(applied, fieldManager, apiVersion) });
+    const became = part === undefined ? undefined : fingerprint(part);
+    this.#applied.set(uid, { said: fingerprint(said), became, revision });
     if (this.#applied.size <= mostObjects) return;
     const oldest = this.#applied.keys().next();
     if (oldest.done !== true) this.#applied.delete(oldest.value);
   }
+}
+
+function fingerprint(value: unknown): string {
+  return createHash('sha256').update(canonicalJson(value)).digest('base64');
 }

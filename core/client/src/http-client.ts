@@ -1,10 +1,12 @@
 import {
   apiVersionOf,
+  exactJson,
   isStatusError,
   type KubernetesObject,
   keyOf,
   type ObjectKey,
   type ObjectList,
+  parseExactJson,
   type ResourceType,
   resourcePath,
 } from '@castellan/machinery';
@@ -154,7 +156,7 @@ export class HttpClient implements Client {
       method,
       path: path + writeQuery(write.options, write.force),
       headers: { 'content-type': write.contentType ?? 'application/json' },
-      body: JSON.stringify(write.body),
+      body: exactJson(write.body),
       ...signalOf(write.options),
     });
   }
@@ -168,7 +170,7 @@ export class HttpClient implements Client {
   async #json(request: RawRequest): Promise<unknown> {
     const text = await this.#exchange.text(request);
     try {
-      return JSON.parse(text);
+      return parseExactJson(text);
     } catch (error) {
       throw this.#exchange.failure(error, request);
     }

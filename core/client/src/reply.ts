@@ -1,4 +1,4 @@
-import { type KubernetesObject, type Status, StatusError, statusReasons } from '@castellan/machinery';
+import { type KubernetesObject, parseExactJson, type Status, StatusError, statusReasons } from '@castellan/machinery';
 import type { RawResponse } from './client.js';
 
 /** A list of everything in a large cluster fits; an endless body does not. */
@@ -39,7 +39,7 @@ export function isStatus(value: unknown): value is Status {
 
 function parsedStatus(body: string): Status | undefined {
   try {
-    const value: unknown = JSON.parse(body);
+    const value: unknown = parseExactJson(body);
     return isStatus(value) ? value : undefined;
   } catch {
     // Not JSON: some proxies and some of the server's own refusals are plain text.

@@ -1,5 +1,11 @@
 // Walk 4/10: the API server's watch, written through the keyspace, arrives here; core/runtime's informer reads it.
-import { type KubernetesObject, type ResourceType, resourcePath, StatusError } from '@castellan/machinery';
+import {
+  type KubernetesObject,
+  parseExactJson,
+  type ResourceType,
+  resourcePath,
+  StatusError,
+} from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { WatchEvent, WatchOptions } from './client.js';
 import { startDeadline } from './deadline.js';
@@ -57,7 +63,7 @@ export async function* watchStream<T extends KubernetesObject>(
 const metadataAccept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
 
 function eventOf<T extends KubernetesObject>(line: string): WatchEvent<T> {
-  const event: unknown = JSON.parse(line);
+  const event: unknown = parseExactJson(line);
   if (typeof event !== 'object' || event === null || !('type' in event) || !('object' in event)) {
     throw new SyntaxError(`not a watch event: ${line.slice(0, 100)}`);
   }

@@ -1,4 +1,4 @@
-import { deepEqual, isRecord, type KubernetesObject } from '@castellan/machinery';
+import { deepEqual, exactJson, isRecord, type KubernetesObject } from '@castellan/machinery';
 
 /** One field that a write changed. */
 export interface ChangedField {
@@ -35,6 +35,6 @@ function compare(before: unknown, after: unknown, path: string, changes: Changed
 }
 
 function shown(value: unknown): string {
-  const text = value === undefined ? 'nothing' : JSON.stringify(value);
+  const text = value === undefined ? 'nothing' : exactJson(value);
   return text.length > mostCharacters ? `${text.slice(0, mostCharacters)}…` : text;
 }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { isStatusError, type Pod, pods } from '@castellan/machinery';
 import { waitFor } from '@castellan/world';
@@ -8,7 +11,7 @@ let plane: PlaneProcess;
 
 before(async () => {
   plane = await PlaneProcess.create();
-  await plane.up();
+  await plane.up(['--audit-log', join(plane.directory, 'audit.log')]);
 });
 after(async () => await plane.remove());
 
@@ -41,6 +44,30 @@ test('a pod reaches the API server by its name, with the token and the certifica
   assert.match(text, new RegExp(`"authentication.kubernetes.io/pod-uid":\\["${pod.metadata.uid}"\\]`));
   assert.match(text, /User \\"system:serviceaccount:default:default\\" cannot list resource \\"secrets\\"/);
   assert.match(text, /"gitVersion":"v1\./);
+});
+
+test('the node agent speaks as its node, of which nothing that it needs is kept', async () => {
+  const client = await plane.client();
+  const key = { namespace: 'default', name: 'watched' };
+  const container = { name: 'main', image: 'busybox:1.28', command: ['/bin/sh', '-c', 'true'] };
+  await waitFor(world, () => created(key, container), { what: 'the pod to be let in', deadlineMs: 10_000 });
+  await waitFor(world, async () => (await client.get(pods, key)).status?.phase === 'Succeeded', {
+    what: 'the pod to end',
+    deadlineMs: 30_000,
+  });
+  const lines = readFileSync(join(plane.directory, 'audit.log'), 'utf8').split('\n').slice(0, -1);
+  const events = lines.map((line) => JSON.parse(line));
+  const own = events.filter((event) => event.user?.username === `system:node:${hostname().toLowerCase()}`);
+  const asked = new Set(
+    own.map(({ verb, objectRef }) => `${verb} ${objectRef?.resource}/${objectRef?.subresource ?? ''}`),
+  );
+  for (const needed of ['create nodes/', 'patch pods/status', 'create serviceaccounts/token', 'create leases/']) {
+    assert.ok(asked.has(needed), `no ${needed} among ${[...asked].join(', ')}`);
+  }
+  assert.deepEqual(
+    own.filter(({ responseStatus }) => responseStatus?.code === 403),
+    [],
+  );
 });
 
 /** A plane that is just up may not have made the account by which pods are let in. */

@@ -40,24 +40,33 @@ test('a port in use is named, with what to do', async () => {
   });
 });
 
-test('certificates are kept, private, and made anew for a new name', async () => {
+test('certificates are kept, private, and made anew for a new name by the same authority until it ends', async () => {
   const { directory } = api;
   const world = realWorld();
-  const same = await ensureCertificates({ directory, names: ['localhost'], addresses: ['127.0.0.1'], world });
+  const same = await ensureCertificates({
+    directory,
+    names: ['localhost'],
+    addresses: ['127.0.0.1'],
+    nodeName: 'here',
+    world,
+  });
   assert.deepEqual(same, api.certificates);
   assert.equal((await stat(join(directory, 'admin.key'))).mode & 0o777, 0o600);
   const renamed = await ensureCertificates({
     directory,
     names: ['localhost', 'other.example'],
     addresses: ['127.0.0.1', '::1'],
+    nodeName: 'here',
     world,
   });
   assert.notEqual(renamed.serverCertificate, same.serverCertificate);
+  assert.equal(renamed.caCertificate, same.caCertificate);
   const inTenYears = { ...world, clock: { ...world.clock, now: () => world.clock.now() + 3650 * 24 * 3600 * 1000 } };
   const renewed = await ensureCertificates({
     directory,
     names: ['localhost'],
     addresses: ['127.0.0.1'],
+    nodeName: 'here',
     world: inTenYears,
   });
   assert.notEqual(renewed.caCertificate, renamed.caCertificate);

@@ -72,6 +72,7 @@ export async function startServer(
     directory,
     names: ['localhost'],
     addresses: ['127.0.0.1'],
+    nodeName: 'here',
     world: realWorld(),
   });
   const keyspace = options.keyspace ?? memoryKeyspace(world);

@@ -1,4 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import {
   type ApiServer,
@@ -66,6 +67,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
   };
   try {
     await mkdir(dataDirectory, { recursive: true });
+    const nodeName = hostname().toLowerCase();
     const encryption = await rememberEncryption(dataDirectory, options.encryptionConfiguration);
     const staticTokens = await readStaticTokens(options.tokenAuthFile);
     const auditPolicy = await readPolicy(options.auditPolicyFile);
@@ -80,7 +82,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       : undefined;
     const addresses = { ...own, serviceCidr: shared?.serviceCidr ?? own.serviceCidr };
     const certificates = await phase('certificates', () =>
-      planeCertificates(pkiDirectory, { addresses, world, authority: shared?.authority }),
+      planeCertificates(pkiDirectory, { addresses, nodeName, world, authority: shared?.authority }),
     );
     const serviceAccountKey = shared?.serviceAccountKey ?? (await ensureServiceAccountKey(pkiDirectory));
     const streams = new LateNodeStreams();
@@ -97,7 +99,10 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       clientCa: certificates.caCertificate,
     };
     const { url, port } = await server.listen({ host, port: options.port, tls });
-    const clientFor = (userAgent: string): Client => connectAsAdmin(url, certificates, world, userAgent);
+    const { caCertificate } = certificates;
+    const clientOf = (clientCertificate: string, clientKey: string, userAgent: string): Client =>
+      connect({ server: url, caCertificate, clientCertificate, clientKey }, { world, userAgent });
+    const clientFor = (userAgent: string) => clientOf(certificates.adminCertificate, certificates.adminKey, userAgent);
     const client = clientFor('castellan');
     started.push(() => client.close());
     await phase('kinds', () =>
@@ -116,6 +121,8 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       apiServer: { host, port },
       rootCertificate: certificates.caCertificate,
       clientFor,
+      nodeName,
+      nodeClient: () => clientOf(certificates.nodeCertificate, certificates.nodeKey, 'castellan-node'),
     });
     streams.serve(workers);
     return {
@@ -150,9 +157,14 @@ async function stopAll(started: Stop[], log: Log): Promise<void> {
 
 async function planeCertificates(
   directory: string,
-  options: { readonly addresses: AddressPlan; readonly world: World; readonly authority: Authority | undefined },
+  options: {
+    readonly addresses: AddressPlan;
+    readonly nodeName: string;
+    readonly world: World;
+    readonly authority: Authority | undefined;
+  },
 ): Promise<Certificates> {
-  const { addresses, world, authority } = options;
+  const { addresses, nodeName, world, authority } = options;
   return await ensureCertificates({
     directory,
     names: [
@@ -163,6 +175,7 @@ async function planeCertificates(
       'kubernetes.default.svc.cluster.local',
     ],
     addresses: [host, firstAddressOf(addresses.serviceCidr)],
+    nodeName,
     world,
     ...(authority === undefined ? {} : { authority }),
   });
@@ -211,18 +224,6 @@ async function readPolicy(path: string | undefined): Promise<AuditPolicy | undef
     const next = 'correct it, or start without `--audit-policy-file`';
     throw new Error(`${path} is not a usable audit policy: ${error.message}; next: ${next}`, { cause: error });
   });
-}
-
-function connectAsAdmin(url: string, certificates: Certificates, world: World, userAgent: string): Client {
-  return connect(
-    {
-      server: url,
-      caCertificate: certificates.caCertificate,
-      clientCertificate: certificates.adminCertificate,
-      clientKey: certificates.adminKey,
-    },
-    { world, userAgent },
-  );
 }
 
 /** Of `10.1.16.0/20`: `10.1.16.1`, where the service `kubernetes` answers. */

@@ -27,6 +27,10 @@ export interface WorkersOptions extends PlaneOptions {
   readonly rootCertificate: string;
   /** Each part has a connection of its own: what one writes shows under its name in managedFields. */
   clientFor(userAgent: string): Client;
+  /** Of the machine in the cluster. */
+  readonly nodeName: string;
+  /** Connects as the node that this plane runs. */
+  nodeClient(): Client;
 }
 
 /**
@@ -40,7 +44,8 @@ export function startWorkers(options: WorkersOptions): Workers {
   const managers = new Set<Manager>();
   const planeClient = options.clientFor('castellan-plane');
   const operatorClient = options.clientFor('castellan-operator');
-  const node = options.node ? nodeAgentOf(options, planeClient) : undefined;
+  const nodeClient = options.node ? options.nodeClient() : undefined;
+  const node = nodeClient === undefined ? undefined : nodeAgentOf(options, nodeClient);
   const identity = `${hostname().toLowerCase()}_${world.random.uuid()}`;
   const workOf = (duty: Duty, client: Client): Work =>
     isShared ? new Turns(duty, { client, world, log, identity }) : alone(duty);
@@ -85,6 +90,7 @@ export function startWorkers(options: WorkersOptions): Workers {
       stopPlane.abort();
       await planeRuns.catch(() => undefined);
       await node?.stop({ pods });
+      await nodeClient?.close();
       await planeClient.close();
     },
   };
@@ -144,7 +150,7 @@ function nodeAgentOf(options: WorkersOptions, client: Client): NodeAgent {
     world: options.world,
     log: options.log,
     dataDirectory: options.dataDirectory,
-    nodeName: hostname().toLowerCase(),
+    nodeName: options.nodeName,
     podCidr: options.addresses.podCidr,
     serviceCidr: options.addresses.serviceCidr,
     clusterDomain: 'cluster.local',

@@ -7,23 +7,28 @@ import type { Authority, CertificateOptions, Certificates } from './plane-certif
 
 const files: Readonly<Record<keyof Certificates, string>> = {
   caCertificate: 'ca.crt',
+  caKey: 'ca.key',
   serverKey: 'server.key',
   serverCertificate: 'server.crt',
   adminKey: 'admin.key',
   adminCertificate: 'admin.crt',
+  nodeKey: 'node.key',
+  nodeCertificate: 'node.crt',
 };
 
 /** Certificates are made anew this long before they end. */
 const renewBeforeMs = 24 * 3600 * 1000;
 
 /**
- * The plane's certificates, made once and kept in `directory` (mode 0600). Made anew, all of them, when one is missing,
- * is about to end, is not of `authority`, or does not name all of `names` and `addresses`; a kubeconfig written before is then of no use.
+ * The plane's certificates, made once and kept in `directory` (mode 0600). They are made anew when one is missing, is about to
+ * end, is not of `authority`, or does not name all that it must: by the authority that is there, so that a kubeconfig written
+ * before stays good. Where that is about to end as well, a kubeconfig written before is of no use.
  */
 export async function ensureCertificates(options: CertificateOptions): Promise<Certificates> {
   const kept = await readCertificates(options.directory);
-  if (kept !== undefined && isUsable(kept, options)) return kept;
-  const issued = issueCertificates(options);
+  if (isUsable(kept, options)) return kept;
+  const authority = options.authority ?? keptAuthority(kept, options.world);
+  const issued = issueCertificates({ ...options, ...(authority === undefined ? {} : { authority }) });
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   for (const [part, file] of entriesOf(files)) {
     const path = join(options.directory, file);
@@ -39,35 +44,50 @@ export async function newAuthority(world: World): Promise<Authority> {
   return issuePlaneAuthority(world.clock.now());
 }
 
-async function readCertificates(directory: string): Promise<Certificates | undefined> {
+async function readCertificates(directory: string): Promise<Certificates> {
+  const read = (part: keyof Certificates) => readFile(join(directory, files[part]), 'utf8').catch(() => '');
+  return {
+    caCertificate: await read('caCertificate'),
+    caKey: await read('caKey'),
+    serverKey: await read('serverKey'),
+    serverCertificate: await read('serverCertificate'),
+    adminKey: await read('adminKey'),
+    adminCertificate: await read('adminCertificate'),
+    nodeKey: await read('nodeKey'),
+    nodeCertificate: await read('nodeCertificate'),
+  };
+}
+
+function keptAuthority({ caCertificate, caKey }: Certificates, world: World): Authority | undefined {
   try {
-    const read = (part: keyof Certificates) => readFile(join(directory, files[part]), 'utf8');
-    return {
-      caCertificate: await read('caCertificate'),
-      serverKey: await read('serverKey'),
-      serverCertificate: await read('serverCertificate'),
-      adminKey: await read('adminKey'),
-      adminCertificate: await read('adminCertificate'),
-    };
+    const ca = new X509Certificate(caCertificate);
+    const isGood = isPair(ca, caKey) && Date.parse(ca.validTo) > world.clock.now() + renewBeforeMs;
+    return isGood ? { certificate: caCertificate, key: caKey } : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** Whether the kept files belong together, hold long enough and name what they must. */
-function isUsable(kept: Certificates, { names, addresses, world, authority }: CertificateOptions): boolean {
+function isUsable(kept: Certificates, options: CertificateOptions): boolean {
+  const { names, addresses, nodeName, world, authority } = options;
   try {
     const ca = new X509Certificate(kept.caCertificate);
     const server = new X509Certificate(kept.serverCertificate);
     const admin = new X509Certificate(kept.adminCertificate);
+    const node = new X509Certificate(kept.nodeCertificate);
     const latest = world.clock.now() + renewBeforeMs;
     return (
       (authority === undefined || authority.certificate === kept.caCertificate) &&
-      [ca, server, admin].every((certificate) => Date.parse(certificate.validTo) > latest) &&
+      [ca, server, admin, node].every((certificate) => Date.parse(certificate.validTo) > latest) &&
       isPair(server, kept.serverKey) &&
       isPair(admin, kept.adminKey) &&
+      isPair(node, kept.nodeKey) &&
+      isPair(ca, kept.caKey) &&
       server.verify(ca.publicKey) &&
       admin.verify(ca.publicKey) &&
+      node.verify(ca.publicKey) &&
+      node.subject.split('\n').includes(`CN=system:node:${nodeName}`) &&
       names.every((name) => server.checkHost(name, { subject: 'never' }) !== undefined) &&
       addresses.every((address) => server.checkIP(address) !== undefined)
     );
@@ -81,7 +101,9 @@ function isPair(certificate: X509Certificate, key: string): boolean {
 }
 
 function entriesOf(record: typeof files): readonly (readonly [keyof Certificates, string])[] {
-  return (['caCertificate', 'serverKey', 'serverCertificate', 'adminKey', 'adminCertificate'] as const).map(
-    (part) => [part, record[part]] as const,
-  );
+  const parts = [
+    ...(['caCertificate', 'caKey', 'serverKey', 'serverCertificate'] as const),
+    ...(['adminKey', 'adminCertificate', 'nodeKey', 'nodeCertificate'] as const),
+  ];
+  return parts.map((part) => [part, record[part]] as const);
 }

@@ -6,8 +6,8 @@ export function issuePlaneAuthority(nowMs: number): Authority {
   return issueAuthority('castellan-ca', { nowMs });
 }
 
-/** The server's and the administrator's certificates, signed by the authority: a new one, unless there is one. */
-export function issueCertificates({ names, addresses, world, ...options }: CertificateOptions): Certificates {
+/** The certificates of server, administrator and node, signed by the authority: a new one, unless there is one. */
+export function issueCertificates({ names, addresses, nodeName, world, ...options }: CertificateOptions): Certificates {
   const nowMs = world.clock.now();
   const authority = options.authority ?? issuePlaneAuthority(nowMs);
   const server = issueCertificate({
@@ -24,11 +24,20 @@ export function issueCertificates({ names, addresses, world, ...options }: Certi
     usage: 'client',
     nowMs,
   });
+  const node = issueCertificate({
+    authority,
+    subject: { commonName: `system:node:${nodeName}`, organization: 'system:nodes' },
+    usage: 'client',
+    nowMs,
+  });
   return {
     caCertificate: authority.certificate,
+    caKey: authority.key,
     serverKey: server.key,
     serverCertificate: server.certificate,
     adminKey: admin.key,
     adminCertificate: admin.certificate,
+    nodeKey: node.key,
+    nodeCertificate: node.certificate,
   };
 }

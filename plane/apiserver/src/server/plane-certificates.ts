@@ -1,12 +1,16 @@
 import type { World } from '@castellan/world';
 
-/** PEM texts: a certificate authority of this plane's own, its server's and its administrator's certificates. */
+/** PEM texts: a certificate authority, and the certificates of the plane's server, its administrator and its node. */
 export interface Certificates {
   readonly caCertificate: string;
+  readonly caKey: string;
   readonly serverKey: string;
   readonly serverCertificate: string;
   readonly adminKey: string;
   readonly adminCertificate: string;
+  readonly nodeKey: string;
+  /** Of the user `system:node:NAME`. */
+  readonly nodeCertificate: string;
 }
 
 export interface CertificateOptions {
@@ -14,8 +18,10 @@ export interface CertificateOptions {
   /** DNS names and IP addresses by which clients reach the server. */
   readonly names: readonly string[];
   readonly addresses: readonly string[];
+  /** Of the node whose agent the plane runs. */
+  readonly nodeName: string;
   readonly world: World;
-  /** Signs them, so that several planes have one authority. Absent: one that is made for them and whose key is forgotten. */
+  /** Signs them, so that several planes have one authority. Absent: the one that is kept in the directory, or a new one. */
   readonly authority?: Authority;
 }
 

@@ -78,8 +78,8 @@ export class Bench {
     };
   }
 
-  /** From the sending of a create until a watcher has its event, for the last of so many watchers. */
-  async watchLatency(watchers, writes) {
+  /** From the sending of a create until a watcher has its event, for each of so many; and the floor's between them. */
+  async watchLatency(watchers, writes, floor) {
     const namespace = await this.namespace(`watch-${watchers}`);
     const waiting = new Map();
     const connections = Array.from({ length: watchers }, () => new Connection(this.kubeconfig));
@@ -87,6 +87,7 @@ export class Bench {
     const onEvent = ({ object }, nowMs) => waiting.get(object.metadata.name)?.(nowMs);
     await Promise.all(connections.map((connection) => connection.watch(path, onEvent)));
     const delays = [];
+    const floors = [];
     for (let index = 0; index < writes; index += 1) {
       const name = `w-${index}`;
       const begunMs = performance.now();
@@ -100,10 +101,16 @@ export class Bench {
       });
       await Promise.all([heard, this.create(namespace, name)]);
       await sleep(5);
+      if (floor === undefined) continue;
+      floors.push(await floor.write(configMap(name)));
+      await sleep(5);
     }
     for (const connection of connections) connection.close();
-    delays.sort((left, right) => left - right);
-    return { p50: quantile(delays, 0.5), p99: quantile(delays, 0.99) };
+    return {
+      ...halfAndMost(delays),
+      floor: halfAndMost(floors.map(({ ms }) => ms)),
+      disk: halfAndMost(floors.map(({ diskMs }) => diskMs)),
+    };
   }
 
   /** From the sending of a definition until an object of its kind was accepted. */
@@ -178,6 +185,11 @@ function median(numbers) {
     [...numbers].sort((left, right) => left - right),
     0.5,
   );
+}
+
+function halfAndMost(numbers) {
+  const sorted = [...numbers].sort((left, right) => left - right);
+  return { p50: quantile(sorted, 0.5), p99: quantile(sorted, 0.99) };
 }
 
 function quantile(sorted, share) {

@@ -16,8 +16,10 @@ import {
   isRecord,
   type KubernetesObject,
   keyOf,
+  matchesLabels,
   type ObjectKey,
   type ObjectList,
+  parseLabelSelector,
   type ResourceType,
   resourcePath,
   StatusError,
@@ -27,8 +29,10 @@ import {
 interface StoredEvent {
   readonly path: string;
   readonly revision: number;
-  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK';
   readonly object: KubernetesObject;
+  /** What was there before. */
+  readonly previous: KubernetesObject | undefined;
 }
 
 /** One open watch, which a test may cut off. */
@@ -77,6 +81,21 @@ export class FakeCluster implements Client {
     for (const watch of this.openWatches) watch.end(error);
   }
 
+  /** Tells all watches how far the server is. */
+  bookmark(): void {
+    this.#revision += 1;
+    const object: KubernetesObject = { metadata: { resourceVersion: String(this.#revision) } };
+    this.#history.push({ path: '', revision: this.#revision, type: 'BOOKMARK', object, previous: undefined });
+    for (const watch of this.#watches) watch.wake();
+  }
+
+  /** The server's storage is put back to an earlier state, without this object. */
+  restore(revision: number, type: ResourceType, key: ObjectKey): void {
+    this.#objects.delete(resourcePath(type, key));
+    this.#history.length = 0;
+    this.#revision = revision;
+  }
+
   /** History up to now is gone: a watch from an earlier revision is refused. */
   compact(): void {
     this.#compacted = this.#revision;
@@ -102,7 +121,7 @@ export class FakeCluster implements Client {
   async list<T extends KubernetesObject>(type: ResourceType<T>, options: ListOptions = {}): Promise<ObjectList<T>> {
     const { signal: _, ...query } = options;
     await this.#begin(`LIST ${type.plural} ${JSON.stringify(query)}`, options);
-    const all = this.#all(type, options.namespace);
+    const all = this.#all(type, options.namespace).filter((object) => isSelected(object, options.labelSelector));
     const from = options.continue === undefined ? 0 : Number(options.continue);
     const to = options.limit === undefined ? all.length : from + options.limit;
     return {
@@ -192,7 +211,9 @@ export class FakeCluster implements Client {
     this.#watches.add(watch);
     try {
       if (options.sendInitialEvents === true) {
-        for (const object of this.#all(type, options.namespace)) yield { type: 'ADDED', object: object as T };
+        for (const object of this.#all(type, options.namespace)) {
+          if (isSelected(object, options.labelSelector)) yield { type: 'ADDED', object: object as T };
+        }
         const annotations = { 'k8s.io/initial-events-end': 'true' };
         yield { type: 'BOOKMARK', object: { metadata: { resourceVersion: String(this.#revision), annotations } } };
         after = this.#revision;
@@ -210,7 +231,11 @@ export class FakeCluster implements Client {
           continue;
         }
         after = next.revision;
-        if (next.path.startsWith(`${resourcePath(type)}\n`)) yield { type: next.type, object: next.object as T };
+        if (next.type === 'BOOKMARK') yield { type: next.type, object: next.object };
+        if (!next.path.startsWith(`${resourcePath(type)}\n`)) continue;
+        if (options.namespace !== undefined && next.object.metadata.namespace !== options.namespace) continue;
+        const kind = eventTypeFor(next, options.labelSelector);
+        if (kind !== undefined) yield { type: kind, object: next.object as T };
       }
     } finally {
       this.#watches.delete(watch);
@@ -275,12 +300,29 @@ export class FakeCluster implements Client {
   #store<T extends KubernetesObject>(path: string, type: StoredEvent['type'], object: T): T {
     this.#revision += 1;
     const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } };
+    const previous = this.#objects.get(path);
     if (type === 'DELETED') this.#objects.delete(path);
     else this.#objects.set(path, stored);
-    this.#history.push({ path: `${collectionOf(path)}\n`, revision: this.#revision, type, object: stored });
+    this.#history.push({ path: `${collectionOf(path)}\n`, revision: this.#revision, type, object: stored, previous });
     for (const watch of this.#watches) watch.wake();
     return stored;
   }
+}
+
+function isSelected({ metadata }: KubernetesObject, labelSelector: string | undefined): boolean {
+  return labelSelector === undefined || matchesLabels(parseLabelSelector(labelSelector), metadata.labels ?? {});
+}
+
+/** As the watch of a selection tells it: what begins to match is added, what ends to match is deleted. */
+function eventTypeFor(
+  event: StoredEvent,
+  labelSelector: string | undefined,
+): 'ADDED' | 'MODIFIED' | 'DELETED' | undefined {
+  const { type, object, previous } = event;
+  const did = previous !== undefined && isSelected(previous, labelSelector);
+  const does = type !== 'DELETED' && isSelected(object, labelSelector);
+  if (did) return does ? 'MODIFIED' : 'DELETED';
+  return does ? 'ADDED' : undefined;
 }
 
 /** `/api/v1/namespaces/a/pods/b` → `/api/v1/pods`. */

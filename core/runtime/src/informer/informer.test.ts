@@ -1,82 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMaps, keyOf, StatusError } from '@castellan/machinery';
-import { simulatedWorld } from '@castellan/world';
 import fc from 'fast-check';
-import { FakeCluster } from '../../test/fake-cluster.js';
-import type { Change } from './change.js';
-import { Informer } from './informer.js';
+import { InformerBench, textOf } from '../../test/informer-bench.js';
 
 const key = { namespace: 'default', name: 'a' };
 
-class Bench {
-  readonly world = simulatedWorld(3);
-  readonly client = new FakeCluster();
-  readonly problems: unknown[] = [];
-  readonly informer = new Informer<ConfigMap>({
-    client: this.client,
-    world: this.world,
-    type: configMaps,
-    usesWatchList: false,
-    onProblem: (error) => this.problems.push(error),
-  });
-  readonly changes: string[] = [];
-  readonly #stop = new AbortController();
-  #ended: Promise<void> | undefined;
-
-  constructor() {
-    this.informer.addHandler((change) => this.changes.push(textOf(change)));
-  }
-
-  async start(): Promise<void> {
-    this.#ended = this.informer.run(this.#stop.signal);
-    await this.settle();
-  }
-
-  async stop(): Promise<void> {
-    this.#stop.abort(new Error('stop'));
-    await this.world.run(this.#ended ?? Promise.resolve(), 1_000);
-  }
-
-  settle(): Promise<void> {
-    return this.world.advance(0);
-  }
-
-  create(name = 'a', value = '1', owner?: string): Promise<ConfigMap> {
-    const ownerReferences =
-      owner === undefined
-        ? {}
-        : { ownerReferences: [{ apiVersion: 'v1', kind: 'X', name: owner, uid: owner, controller: true }] };
-    return this.client.create(configMaps, {
-      metadata: { namespace: 'default', name, ...ownerReferences },
-      data: { value },
-    });
-  }
-
-  set(value: string, name = 'a'): Promise<ConfigMap> {
-    return this.client.patch(configMaps, { ...key, name }, { type: 'merge', body: { data: { value } } });
-  }
-
-  delete(name = 'a'): Promise<boolean> {
-    return this.client.delete(configMaps, { ...key, name });
-  }
-
-  value(name = 'a'): string | undefined {
-    return this.informer.get({ ...key, name })?.data?.value;
-  }
-
-  takeChanges(): string[] {
-    return this.changes.splice(0);
-  }
-}
-
-function textOf(change: Change<ConfigMap>): string {
-  const { metadata, data } = change.object;
-  return `${change.kind} ${metadata.name}=${data?.value}${metadata.deletionTimestamp === undefined ? '' : ' going'}`;
-}
-
 test('45: a relist tells of what vanished meanwhile as deleted, and of 10,000 unchanged objects nothing', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   for (let at = 0; at < 10_000; at += 1) await bench.create(`object-${at}`);
   await bench.start();
   assert.equal(bench.takeChanges().length, 10_000);
@@ -90,7 +21,7 @@ test('45: a relist tells of what vanished meanwhile as deleted, and of 10,000 un
 });
 
 test('46: an object that was recreated under its name is deleted and added, by a watch and by a list', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a', 'old');
   await bench.start();
   bench.takeChanges();
@@ -111,7 +42,7 @@ test('46: an object that was recreated under its name is deleted and added, by a
 });
 
 test('47: the index by owner follows updates and holds nothing for owners without objects', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a', '1', 'x');
   await bench.create('b', '1', 'x');
   await bench.start();
@@ -124,7 +55,7 @@ test('47: the index by owner follows updates and holds nothing for owners withou
 });
 
 test('48, 51: a handler that comes late is told of all that is held, then of what changes, in order', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a');
   await bench.create('b');
   await bench.start();
@@ -140,7 +71,7 @@ test('48, 51: a handler that comes late is told of all that is held, then of wha
 });
 
 test('49, 50: removing a handler twice is harmless, and one that throws harms only itself', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   const registration = bench.informer.addHandler(() => {
     throw new Error('broken handler');
   });
@@ -157,7 +88,7 @@ test('49, 50: removing a handler twice is harmless, and one that throws harms on
 });
 
 test('53: a cached object cannot be changed, however deep', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a');
   await bench.start();
   const object = bench.informer.get(key) as { data: Record<string, string> } | undefined;
@@ -168,7 +99,7 @@ test('53: a cached object cannot be changed, however deep', async () => {
 });
 
 test('parts that an update left alone are the same object as before', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a');
   await bench.start();
   const before = bench.informer.get(key);
@@ -181,14 +112,14 @@ test('parts that an update left alone are the same object as before', async () =
 });
 
 test('54: a handler for an informer that is stopped is refused in plain words', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.start();
   await bench.stop();
   assert.throws(() => bench.informer.addHandler(() => undefined), /the informer of configmaps is stopped/);
 });
 
 test('W1, 56, 57: a noted write is read at once, and the watch that brings it later tells nobody', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a');
   await bench.start();
   bench.takeChanges();
@@ -204,7 +135,7 @@ test('W1, 56, 57: a noted write is read at once, and the watch that brings it la
 });
 
 test('W2, W3, 57, 58: a foreign change before our write is told with it, one after it is told by the watch', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a');
   await bench.start();
   bench.takeChanges();
@@ -221,7 +152,7 @@ test('W2, W3, 57, 58: a foreign change before our write is told with it, one aft
 });
 
 test('W2, 59: a write that changed nothing is told to nobody and hides nothing', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   const created = await bench.create('a');
   await bench.start();
   bench.takeChanges();
@@ -233,7 +164,7 @@ test('W2, 59: a write that changed nothing is told to nobody and hides nothing',
 });
 
 test('W4, 60: a list that is older than a write does not undo it', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a');
   await bench.start();
   bench.takeChanges();
@@ -261,7 +192,7 @@ test('W4, 60: a list that is older than a write does not undo it', async () => {
 });
 
 test('W4, 60: the reply to a write that comes after the watch has seen the deletion brings no ghost', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   await bench.create('a');
   await bench.start();
   const written = await bench.set('2');
@@ -273,7 +204,7 @@ test('W4, 60: the reply to a write that comes after the watch has seen the delet
 });
 
 test('W5, 61: an object that we deleted shows as going until it is gone', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   const created = await bench.create('a');
   await bench.start();
   bench.takeChanges();
@@ -293,7 +224,7 @@ test('W5, 61: an object that we deleted shows as going until it is gone', async 
 });
 
 test('W5, 61: a finalizer keeps it, and then what the server says of the deletion is shown', async () => {
-  const bench = new Bench();
+  const bench = new InformerBench();
   const created = await bench.create('a');
   await bench.client.patch(configMaps, key, { type: 'merge', body: { metadata: { finalizers: ['x/y'] } } });
   await bench.start();
@@ -315,7 +246,7 @@ test('W1, W2, W3, W4, 55: in any order of writes, replies and events nothing goe
   );
   await fc.assert(
     fc.asyncProperty(fc.array(move, { maxLength: 30 }), async (moves) => {
-      const bench = new Bench();
+      const bench = new InformerBench();
       const told = new Map<string, ConfigMap>();
       bench.informer.addHandler((change) => {
         const name = change.object.metadata.name ?? '';

@@ -186,7 +186,6 @@ export class Informer<T extends KubernetesObject> {
         }
         const session = new AbortController();
         this.#session = session;
-        this.#stateChanged();
         await Promise.all(this.#feeds.map((feed) => feed.run(session.signal)));
         this.#session = undefined;
       }

@@ -24,7 +24,7 @@ test('a plane that is told a file for its audit log writes down who asked for wh
       const lines = readFileSync(path, 'utf8').split('\n').slice(0, -1);
       return lines.map((line) => JSON.parse(line)).find((each) => each.verb === 'create');
     },
-    { what: 'the audit log to tell of the write', deadlineMs: 5_000 },
+    { what: 'the audit log to tell of the write', deadlineMs: 30_000 },
   );
   assert.equal(event.objectRef.resource, 'configmaps');
   assert.equal(event.user.username, 'castellan-admin');

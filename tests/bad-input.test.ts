@@ -115,7 +115,7 @@ test('etcd missing on the machine: the pod says which package to install, and th
     const message = await waitFor(
       world,
       async () => (await memberPods(client))[0]?.status?.containerStatuses?.[0]?.state?.waiting?.message,
-      { what: 'the pod to say why it waits', deadlineMs: 30_000 },
+      { what: 'the pod to say why it waits', deadlineMs: 60_000 },
     );
     assert.match(message, /no-such-etcd/);
     const reason = await waitFor(
@@ -124,7 +124,7 @@ test('etcd missing on the machine: the pod says which package to install, and th
         const status = (await client.get(etcdClusters, clusterKey)).status?.reason;
         return status !== undefined && /no-such-etcd|image/i.test(status) ? status : undefined;
       },
-      { what: 'the instance to name the image in its reason', deadlineMs: 30_000 },
+      { what: 'the instance to name the image in its reason', deadlineMs: 60_000 },
     );
     assert.match(reason, /example-etcd-cluster-/);
   } finally {
@@ -174,9 +174,12 @@ test('a full disk: writes fail with a clear error, nothing acknowledged is lost,
     );
     await client.create(configMaps, { metadata: { namespace: 'default', name: 'after' } });
   } finally {
-    await full?.remove();
-    execFileSync('umount', [directory]);
-    await rm(directory, { recursive: true, force: true });
+    try {
+      await full?.remove();
+    } finally {
+      execFileSync('umount', [directory]);
+      await rm(directory, { recursive: true, force: true });
+    }
   }
 });
 

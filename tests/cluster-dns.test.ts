@@ -29,7 +29,7 @@ async function inPod(name: string, image: string, script: string): Promise<strin
       const seen = await client.get(pods, { namespace: 'default', name });
       return seen.status?.phase === 'Succeeded' || seen.status?.phase === 'Failed' ? seen : undefined;
     },
-    { what: `pod ${name} to end`, deadlineMs: 30_000 },
+    { what: `pod ${name} to end`, deadlineMs: 60_000 },
   );
   const { text } = await plane.read(`/api/v1/namespaces/default/pods/${name}/log`);
   assert.equal(pod.status?.phase, 'Succeeded', `${name}: ${text}${JSON.stringify(pod.status)}`);

@@ -69,7 +69,8 @@ test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', 
   }
   await writer.stop();
   assert.ok(writer.acknowledged.length > 100, `only ${writer.acknowledged.length} writes were acknowledged`);
-  assert.ok(writer.longestGapMs < 5_000, `no write was acknowledged for ${Math.round(writer.longestGapMs)} ms`);
+  // No election takes as long, on a slow machine neither; a cluster that lost its quorum does.
+  assert.ok(writer.longestGapMs < 20_000, `no write was acknowledged for ${Math.round(writer.longestGapMs)} ms`);
   for (const pod of await memberPods(client)) {
     const present = await keysUnder(pod.status?.podIP ?? '', 'counted/');
     const lost = writer.acknowledged.filter((key) => !present.has(key));
@@ -81,7 +82,7 @@ test('deleting the instance removes its pods, services and processes', async () 
   const client = await plane.client();
   await client.delete(etcdClusters, clusterKey);
   const left = async () => (await client.list(pods, { namespace: 'default' })).items.length;
-  await waitFor(world, async () => (await left()) === 0, { what: 'its pods to be gone', deadlineMs: 40_000 });
+  await waitFor(world, async () => (await left()) === 0, { what: 'its pods to be gone', deadlineMs: 90_000 });
   assert.equal(await client.find(etcdClusters, clusterKey), undefined);
   const names = (await client.list(services, { namespace: 'default' })).items.map(({ metadata }) => metadata.name);
   assert.deepEqual(names, ['kubernetes']);

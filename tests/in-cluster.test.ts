@@ -19,7 +19,7 @@ const place = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 test('a pod reaches the API server by its name, with the token and the certificate in its files', async () => {
   const client = await plane.client();
-  const call = `curl --silent --show-error --max-time 10 --cacert ${place}/ca.crt -H "Authorization: Bearer $(cat ${place}/token)"`;
+  const call = `curl --silent --show-error --max-time 30 --cacert ${place}/ca.crt -H "Authorization: Bearer $(cat ${place}/token)"`;
   const script = [
     `cat ${place}/namespace; echo`,
     `${call} -H 'Content-Type: application/json' -d '{}' https://kubernetes.default.svc/apis/authentication.k8s.io/v1/selfsubjectreviews`,
@@ -28,14 +28,14 @@ test('a pod reaches the API server by its name, with the token and the certifica
   ].join('\n');
   const container = { name: 'main', image: 'busybox:1.28', command: ['/bin/sh', '-ec', script] };
   const key = { namespace: 'default', name: 'asks' };
-  await waitFor(world, () => created(key, container), { what: 'the pod to be let in', deadlineMs: 10_000 });
+  await waitFor(world, () => created(key, container), { what: 'the pod to be let in', deadlineMs: 30_000 });
   const pod = await waitFor(
     world,
     async () => {
       const seen = await client.get(pods, key);
       return seen.status?.phase === 'Succeeded' || seen.status?.phase === 'Failed' ? seen : undefined;
     },
-    { what: 'the pod to end', deadlineMs: 30_000 },
+    { what: 'the pod to end', deadlineMs: 60_000 },
   );
   const { text } = await plane.read('/api/v1/namespaces/default/pods/asks/log');
   assert.equal(pod.status?.phase, 'Succeeded', text);

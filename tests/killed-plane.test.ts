@@ -63,7 +63,7 @@ test(`kill -9 of castellan up during writes, ${kills} times: acknowledged object
   context.diagnostic(`${acknowledged.length} acknowledged writes, ${kills} kills, none lost`);
   const etcdAfter = etcdProcessesOf(plane.directory);
   assert.deepEqual(etcdAfter, etcdBefore, 'the same etcd processes, by pid');
-  const instance = await waitForMembers(await plane.client(), 3, { deadlineMs: 30_000 });
+  const instance = await waitForMembers(await plane.client(), 3, { deadlineMs: 90_000 });
   assert.equal(instance.spec.size, 3);
   assert.equal((await (await plane.client()).list(etcdClusters)).items.length, 1);
 });

@@ -45,10 +45,13 @@ export function assertNothingLeft(directory: string, before: MachineState, after
   assert.deepEqual(left, { namespaces: [], links: [], addresses: [], mounts: [], cgroups: [], processes: [] });
 }
 
-/** A plane's links and namespaces are named `cas` and six digits that follow from its data directory. */
+/**
+ * A plane's links, namespaces and control groups are named `cas` and six digits that follow from its data directory; those
+ * that `castellan doctor` tries the machine with, after its process.
+ */
 function otherPlanes(directory: string): RegExp {
   const ours = createHash('sha256').update(directory).digest('hex').slice(0, 6);
-  return new RegExp(`\\bcas(?!${ours})[0-9a-f]{6}`);
+  return new RegExp(`\\bcas(?!${ours})[0-9a-f]{6}|\\bcasd\\d+|castellan-doctor`);
 }
 
 export function processesNaming(text: string): readonly string[] {
@@ -68,8 +71,9 @@ export function etcdProcessesOf(directory: string): readonly string[] {
     .toSorted();
 }
 
+/** Those of other programs come and go while we look. */
 function cgroupsOfOurs(): readonly string[] {
-  return lines('find', ['/sys/fs/cgroup', '-type', 'd', '-name', '*castellan*']);
+  return lines('find', ['/sys/fs/cgroup', '-ignore_readdir_race', '-type', 'd', '-name', 'cas[0-9a-f]*']);
 }
 
 function lines(command: string, args: readonly string[]): readonly string[] {

@@ -9,7 +9,7 @@ import { waitFor } from '@castellan/world';
 import { clusterKey, etcdClusters, memberPods, seedManifest, waitForMembers } from './etcd-instance.js';
 import { PlaneProcess, world } from './plane-process.js';
 
-const longestLifeMs = 15_000;
+const longestLifeMs = 60_000;
 let plane: PlaneProcess;
 
 before(async () => {
@@ -147,7 +147,7 @@ test('an operator that is killed after every single write makes the cluster it w
     );
   }
   const client = await plane.client();
-  await waitForMembers(client, 3, { deadlineMs: 5_000 });
+  await waitForMembers(client, 3, { deadlineMs: 60_000 });
   assert.equal((await memberPods(client)).length, 3, 'no pod too many');
 });
 
@@ -158,7 +158,7 @@ test('killed after every write of a scale-in, it ends with the members it was as
   assert.ok(deaths.some((death) => /member\/remove/.test(death)));
   await waitFor(world, async () => (await memberPods(client)).length === 1, {
     what: 'one pod to be left',
-    deadlineMs: 20_000,
+    deadlineMs: 60_000,
   });
-  await waitForMembers(client, 1, { deadlineMs: 5_000 });
+  await waitForMembers(client, 1, { deadlineMs: 60_000 });
 });

@@ -59,11 +59,11 @@ for (const killed of ['the plane', 'the process that waits for it', 'both'] as c
     else await plane.kill();
     await waitFor(world, () => processesNaming(`up --data-dir ${plane.directory}`).length === 0, {
       what: 'both processes of the plane to be gone',
-      deadlineMs: 10_000,
+      deadlineMs: 30_000,
     });
     await plane.up();
     const client = await plane.client();
-    await waitForMembers(client, 3, { deadlineMs: 20_000 });
+    await waitForMembers(client, 3, { deadlineMs: 60_000 });
     assert.deepEqual(etcdProcessesOf(plane.directory), before, 'the same etcd processes, by pid');
     const restarts = (await memberPods(client)).map(({ status }) => status?.containerStatuses?.[0]?.restartCount);
     assert.deepEqual(restarts, [0, 0, 0]);

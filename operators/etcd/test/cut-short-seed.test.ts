@@ -16,11 +16,11 @@ test('a seed that was killed as it first started is discarded, and its successor
   skip: noEtcd,
 }, async () => {
   plane.apply({ size: 1, version: '3.4.23' });
-  await plane.waitUntil('the seed', 10_000, () => plane.podNames.length === 1);
+  await plane.waitUntil('the seed', 30_000, () => plane.podNames.length === 1);
   const [seed = ''] = plane.podNames;
   const uid = plane.uidOf(seed);
   await plane.cutShort(seed);
-  await plane.waitUntil('the cluster to form after all', 60_000, plane.isAvailable(1));
+  await plane.waitUntil('the cluster to form after all', 120_000, plane.isAvailable(1));
   assert.notEqual(plane.uidOf(seed), uid);
   const discarded = plane.events.filter(({ reason }) => reason === 'SeedDiscarded').map(({ message }) => message);
   assert.deepEqual(discarded, [

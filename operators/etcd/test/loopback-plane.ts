@@ -103,9 +103,9 @@ export class LoopbackPlane {
   async cutShort(name: string): Promise<void> {
     const process = await waitFor(world, () => this.#pods.get(name)?.process, {
       what: () => `the process of ${name}`,
-      deadlineMs: 10_000,
+      deadlineMs: 30_000,
     });
-    await waitFor(world, () => process.hasLog(), { what: () => `the log of ${name}`, deadlineMs: 10_000 });
+    await waitFor(world, () => process.hasLog(), { what: () => `the log of ${name}`, deadlineMs: 30_000 });
     await process.stop('SIGKILL');
     await process.cutLogBeforeFirstEntry();
   }
@@ -125,6 +125,10 @@ export class LoopbackPlane {
     } finally {
       this.#lookers.delete(look);
     }
+  }
+
+  isReady(podName: string): boolean {
+    return this.cluster.read(pods, { ...key, name: podName })?.status?.containerStatuses?.[0]?.ready === true;
   }
 
   isAvailable(members: number): (object: EtcdCluster) => boolean {

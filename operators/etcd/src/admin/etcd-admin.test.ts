@@ -37,7 +37,7 @@ describe('the admin client, with real etcd', { skip: noEtcd }, () => {
     const seed = await startEtcd('first', first, `first=${peerUrl(first)}`, 'new');
     processes.push(seed);
     seed.start();
-    await waitFor(world, () => isHealthy(first), { what: () => `etcd to be healthy: ${seed.log}`, deadlineMs: 20_000 });
+    await waitFor(world, () => isHealthy(first), { what: () => `etcd to be healthy: ${seed.log}`, deadlineMs: 60_000 });
   });
   after(() => Promise.all(processes.map((each) => each.remove())));
 
@@ -85,7 +85,7 @@ describe('the admin client, with real etcd', { skip: noEtcd }, () => {
     joining.start();
     const learner = await waitFor(world, () => admin.status(clientUrl(second)).catch(() => undefined), {
       what: () => `the learner to answer: ${joining.log}`,
-      deadlineMs: 20_000,
+      deadlineMs: 60_000,
     });
     assert.equal(learner.isLearner, true);
     await assert.rejects(admin.members(clientUrl(second)), refusedAs('learnerCannot'));
@@ -94,7 +94,7 @@ describe('the admin client, with real etcd', { skip: noEtcd }, () => {
         () => true,
         () => false,
       );
-    await waitFor(world, isPromoted, { what: 'the learner to be promoted', deadlineMs: 10_000 });
+    await waitFor(world, isPromoted, { what: 'the learner to be promoted', deadlineMs: 60_000 });
     await assert.rejects(admin.promote(clientUrl(first), learner.memberId), refusedAs('notLearner'));
     // etcd's own rule: no addition until all voters have been connected for five seconds.
     await assert.rejects(admin.addLearner(clientUrl(first), peerUrl(third)), refusedAs('unhealthyCluster'));
@@ -108,7 +108,7 @@ describe('the admin client, with real etcd', { skip: noEtcd }, () => {
         () => true,
         () => false,
       );
-    await waitFor(world, isRemoved, { what: 'the second member to be removed', deadlineMs: 15_000 });
+    await waitFor(world, isRemoved, { what: 'the second member to be removed', deadlineMs: 60_000 });
     assert.equal((await admin.members(clientUrl(first))).members.length, 1);
   });
 

@@ -6,7 +6,7 @@ import { kubectlProgram } from './kubectl-program.js';
 import type { ServerUnderTest } from './server-under-test.js';
 
 /** No command of these tests may take longer; one that does is ended, and its exit code is `null`. */
-const deadlineMs = 20_000;
+const deadlineMs = 60_000;
 
 export const withoutKubectl = kubectlProgram('kubectl') === undefined ? 'no kubectl is on this machine' : false;
 

@@ -15,7 +15,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { removeUserNamespace } from '../src/index.js';
 import { runCommand } from '../src/sandbox/command.js';
-import { cannotRunPods, rangesOf } from './machine.js';
+import { cannotRunPods, rangesOf, until } from './machine.js';
 
 const nobody = 65_534;
 const asNobody = [`--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups', '--'];
@@ -99,17 +99,27 @@ test('N19 an ordinary user runs pods in a user namespace, is reached from outsid
     assert.equal(reply, rangesOf(directory).podCidr.replace('0/24', '2'));
     assert.equal(exitCode, 7);
     const { pid }: { pid: number } = JSON.parse(readFileSync(join(directory, 'user-namespace.json'), 'utf8'));
-    assert.ok(!existsSync(`/proc/${pid}`), 'the keeper of the namespace has ended');
-    const commandLines = readdirSync('/proc')
-      .filter((name) => /^\d+$/.test(name))
-      .map((name) => (existsSync(`/proc/${name}/cmdline`) ? readFileSync(`/proc/${name}/cmdline`, 'utf8') : ''));
-    assert.deepEqual(
-      commandLines.filter((line) => line.includes(directory)),
-      [],
-      'no process is left',
-    );
+    // What has ended is there until its parent has asked how.
+    await until('the keeper of the namespace to be gone', () => !existsSync(`/proc/${pid}`));
+    assert.deepEqual(commandLinesNaming(directory), [], 'no process is left');
   } finally {
     await removeUserNamespace(directory);
     rmSync(directory, { recursive: true, force: true });
   }
 });
+
+function commandLinesNaming(text: string): readonly string[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(commandLineOf)
+    .filter((line) => line.includes(text));
+}
+
+/** Processes end while we look: the line of one that has is empty. */
+function commandLineOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
+  }
+}

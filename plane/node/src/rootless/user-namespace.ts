@@ -16,8 +16,8 @@ export interface UserNamespace {
 /** /run becomes the namespace's own, for `ip netns` writes there. */
 const keep =
   'mount -t tmpfs castellan /run && mkdir /run/netns && ip link set lo up && echo ready && exec sleep infinity';
-const startDeadlineMs = 5_000;
-const endDeadlineMs = 5_000;
+const startDeadlineMs = 20_000;
+const endDeadlineMs = 20_000;
 const lookAgainMs = 10;
 
 /** Finds the namespace of a data directory, or makes it. Fails when the machine does not let users make any. */

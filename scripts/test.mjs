@@ -1,17 +1,19 @@
 // npm test: makes the clone ready, then runs every test.
 //   npm test                     all of them
 //   npm test -- core/runtime     the files whose path contains one of the words
-// Tests of packages run two files at a time; those in tests/ start real processes, share the machine and run one by one.
+// Two files run at a time. The stories in tests/ come first: they take longest, and mostly wait for real processes.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { run as runTests } from 'node:test';
+import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { ensureNewerEtcd } from './newer-etcd.mjs';
 import { builtFileOf, fail, filesOf, packageFolders, packageOf, root } from './repository.mjs';
 import { setup } from './setup.mjs';
 
-const fileDeadlineMs = 300_000;
+const fileDeadlineMs = 180_000;
 const totalDeadlineMs = 1_500_000;
+const filesAtOnce = 2;
 const shownOutputLines = 80;
 /** What node:test adds at the end of a file; everything else that is noted was said by a test. */
 const runnerTotals = /^(tests|suites|pass|fail|cancelled|skipped|todo|duration_ms) /;
@@ -43,13 +45,19 @@ deadline.addEventListener('abort', () => {
   finish(1);
 });
 
-const isStory = (source) => source.startsWith('tests/');
-const units = sources.filter((source) => !isStory(source));
-await Promise.all([runOneByOne(units), runOneByOne(units)]);
-await runOneByOne(sources.filter(isStory));
+// node:test starts the process of a file with the options of this one.
+process.execArgv.push('--import', pathToFileURL(join(import.meta.dirname, 'name-what-lingers.mjs')).href);
+const queue = sources.toSorted((one, other) => slowness(other) - slowness(one));
+await Promise.all(Array.from({ length: filesAtOnce }, () => runOneByOne(queue)));
 finish(0);
 
-/** Takes files off the queue until it is empty; several of these may share one queue. */
+/** By where a file is: stories of the whole, then of a package, then its units. What ends last should be short. */
+function slowness(source) {
+  if (source.startsWith('tests/')) return 2;
+  return source.includes('/test/') ? 1 : 0;
+}
+
+/** Takes files off the queue until it is empty; several of these share one queue. */
 async function runOneByOne(queue) {
   for (let source = queue.shift(); source !== undefined; source = queue.shift()) await runFile(source);
 }
@@ -58,12 +66,15 @@ async function runFile(source) {
   const report = { passed: 0, failed: 0, skipped: 0, notes: [], output: '' };
   const fileStartedMs = performance.now();
   const file = join(root, builtFileOf(source));
+  const running = new Set();
   for await (const { type, data } of runTests({ files: [file], timeout: fileDeadlineMs, signal: deadline })) {
     if (type === 'test:stdout' || type === 'test:stderr') report.output += data.message;
+    if (type === 'test:dequeue') running.add(data.name);
+    if (type === 'test:complete') running.delete(data.name);
     if (type === 'test:diagnostic' && !runnerTotals.test(data.message)) report.notes.push(data.message);
     if (type !== 'test:complete' || data.details.type === 'suite') continue;
     if (isSkipped(data)) skipTest(report, data);
-    else if (!data.details.passed) failTest(report, data);
+    else if (!data.details.passed) failTest(report, data, running);
     else if (data.name !== file) report.passed += 1;
   }
   printFile(source, report, performance.now() - fileStartedMs);
@@ -80,10 +91,12 @@ function skipTest(report, { name, skip, todo }) {
 }
 
 /** The file itself is reported as a test too: it fails alone when it does not load, hangs, or fails after its last test. */
-function failTest(report, { name, details: { error } }) {
+function failTest(report, { name, details: { error } }, running) {
   if (error.failureType === 'subtestsFailed') return;
   report.failed += 1;
   report.output += `✗ ${name.replace(`${root}/`, '')}\n${inspect(error.cause ?? error)}\n`;
+  if (error.failureType === 'testTimeoutFailure' && running.size > 0)
+    report.output += `It was still at: ${[...running].join('; ')}\n`;
 }
 
 function printFile(source, { passed, failed, skipped, notes, output }, durationMs) {

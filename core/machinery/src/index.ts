@@ -45,6 +45,8 @@ export {
   events,
   type Lease,
   leases,
+  type MutatingWebhookConfiguration,
+  mutatingWebhookConfigurations,
   type Namespace,
   type Node,
   namespaces,
@@ -71,8 +73,10 @@ export {
   services,
   type Taint,
   type Toleration,
+  type ValidatingWebhookConfiguration,
   type Volume,
   type VolumeMount,
+  validatingWebhookConfigurations,
 } from './kinds/built-in.js';
 export { type Condition, findCondition, isConditionTrue, setCondition } from './kinds/condition.js';
 export {

@@ -91,6 +91,21 @@ export {
   resourceVersionChanged,
 } from './source/predicates.js';
 export { TerminalError } from './terminal-error.js';
+export {
+  createWebhooks,
+  type MountedCertificates,
+  type OwnCertificates,
+  type Webhooks,
+  type WebhooksOptions,
+} from './webhook/create-webhooks.js';
+export {
+  type AdmissionOperation,
+  type AdmissionQuestion,
+  type Verdict,
+  type Webhook,
+  type WebhookHandlers,
+  webhook,
+} from './webhook/webhook.js';
 export { BeingDeletedError } from './write/being-deleted-error.js';
 export { type EnsureOptions, ensureObject } from './write/ensure-object.js';
 export { ownerReferenceFor } from './write/owner-reference.js';

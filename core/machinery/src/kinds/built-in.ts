@@ -1,3 +1,4 @@
+import type * as admissionregistration from 'kubernetes-types/admissionregistration/v1.js';
 import type { Lease as LeaseV1 } from 'kubernetes-types/coordination/v1.js';
 import type * as core from 'kubernetes-types/core/v1.js';
 import type * as discovery from 'kubernetes-types/discovery/v1.js';
@@ -29,6 +30,8 @@ export type PersistentVolumeClaim = Kind<core.PersistentVolumeClaim>;
 export type Lease = Kind<LeaseV1>;
 export type EndpointSlice = Kind<discovery.EndpointSlice>;
 export type PodDisruptionBudget = Kind<policy.PodDisruptionBudget>;
+export type MutatingWebhookConfiguration = Kind<admissionregistration.MutatingWebhookConfiguration>;
+export type ValidatingWebhookConfiguration = Kind<admissionregistration.ValidatingWebhookConfiguration>;
 
 export type PodSpec = DeepReadonly<core.PodSpec>;
 export type PodStatus = DeepReadonly<core.PodStatus>;
@@ -78,6 +81,16 @@ export const podDisruptionBudgets: ResourceType<PodDisruptionBudget> = namespace
   'policy',
   'PodDisruptionBudget',
   'poddisruptionbudgets',
+);
+export const mutatingWebhookConfigurations: ResourceType<MutatingWebhookConfiguration> = clusterScoped(
+  'admissionregistration.k8s.io',
+  'MutatingWebhookConfiguration',
+  'mutatingwebhookconfigurations',
+);
+export const validatingWebhookConfigurations: ResourceType<ValidatingWebhookConfiguration> = clusterScoped(
+  'admissionregistration.k8s.io',
+  'ValidatingWebhookConfiguration',
+  'validatingwebhookconfigurations',
 );
 
 function namespaced(group: string, kind: string, plural: string) {

@@ -9,6 +9,21 @@ export class WebhookCallError extends Error {
   override readonly name = 'WebhookCallError';
 }
 
+/** A reply that says that the webhook failed, in the words of Go's client of API servers. */
+class FailedReplyError extends Error {
+  override readonly name = 'FailedReplyError';
+
+  constructor({ statusCode: code = 0, headers }: IncomingMessage, body: string) {
+    const isText = /^text\//.test(headers['content-type'] ?? '');
+    const said = JSON.stringify(isText ? body.trim() : 'unknown');
+    super(
+      code >= 500
+        ? `an error on the server (${said}) has prevented the request from succeeding`
+        : `the server responded with the status code ${code} but did not return more information`,
+    );
+  }
+}
+
 interface Target {
   /** As it stands in messages. */
   readonly url: URL;
@@ -59,7 +74,8 @@ export async function postReview<T>(
     const reply: unknown = parseExactJson(await post(target, text(config.caBundle), exactJson(review), options));
     return options.understood(reply);
   } catch (error) {
-    throw new WebhookCallError(`Post "${shown.href}": ${problemOf(error, shown)}`, { cause: error });
+    const where = error instanceof FailedReplyError ? '' : `Post "${shown.href}": `;
+    throw new WebhookCallError(`${where}${problemOf(error, shown)}`, { cause: error });
   }
 }
 
@@ -142,8 +158,9 @@ async function readReply(reply: IncomingMessage, maxBytes: number): Promise<stri
     if (bytes > maxBytes) throw new Error(`the reply is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  if (reply.statusCode !== 200) throw new Error(`the server answered with status ${reply.statusCode ?? 0}`);
-  return Buffer.concat(chunks).toString('utf8');
+  const body = Buffer.concat(chunks).toString('utf8');
+  if (reply.statusCode !== 200) throw new FailedReplyError(reply, body);
+  return body;
 }
 
 /** What went wrong on the wire, in the words of Go's HTTP client where clients read those. */

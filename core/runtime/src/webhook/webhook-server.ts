@@ -1,0 +1,125 @@
+import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { AddressInfo, Socket } from 'node:net';
+import { startDeadline, unlessAborted } from '@castellan/client';
+import { exactJson, isStatusError, parseExactJson } from '@castellan/machinery';
+import type { Clock, KeyedCertificate } from '@castellan/world';
+import type { Log } from '../controller.js';
+import { deferred } from '../deferred.js';
+import { errorMessage } from '../error-message.js';
+
+/** Answers one review; `signal` aborts when the answer would come too late. */
+export type ReviewHandler = (review: unknown, signal: AbortSignal) => Promise<unknown> | unknown;
+
+export interface WebhookServerOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** By path: `/validate/widgets.example.com/v1`. */
+  readonly handlers: ReadonlyMap<string, ReviewHandler>;
+}
+
+/** An API server sends no more: two objects of 1.5 MB at most, and what is said of them. */
+const mostBodyBytes = 7 * 1024 * 1024;
+/** What a caller waits that says nothing of it, as API servers do. */
+const defaultTimeoutMs = 10_000;
+
+/** Serves reviews over TLS, by HTTP/2 and HTTP/1.1. Its certificate can be changed while it serves: connections stay. */
+export class WebhookServer {
+  readonly #options: WebhookServerOptions;
+  readonly #connections = new Set<Socket>();
+  #server: Http2SecureServer | undefined;
+
+  constructor(options: WebhookServerOptions) {
+    this.#options = options;
+  }
+
+  /** Listens, and gives the port: one of the system's choice where `port` is 0. On all addresses without a host. */
+  async listen(
+    { certificate, key }: KeyedCertificate,
+    at: { readonly host?: string; readonly port: number },
+  ): Promise<number> {
+    const { createSecureServer } = await import('node:http2');
+    const server = createSecureServer({ cert: certificate, key, allowHTTP1: true, minVersion: 'TLSv1.2' });
+    server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
+      void this.#answer(request, response);
+    });
+    server.on('secureConnection', (socket: Socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
+    });
+    // A client that breaks off harms its own connection only.
+    server.on('tlsClientError', (error) => this.#options.log.debug(`a connection failed: ${errorMessage(error)}`));
+    server.on('sessionError', (error) => this.#options.log.debug(`a connection failed: ${errorMessage(error)}`));
+    const listening = deferred();
+    server.once('error', listening.reject);
+    server.listen(at, () => listening.resolve());
+    await listening.promise;
+    this.#server = server;
+    return addressOf(server).port;
+  }
+
+  /** For connections from now on. */
+  useCertificate({ certificate, key }: KeyedCertificate): void {
+    this.#server?.setSecureContext({ cert: certificate, key });
+  }
+
+  /** Ends the connections too; what is being answered is cut off. */
+  async close(): Promise<void> {
+    const closed = deferred();
+    if (this.#server === undefined) return;
+    this.#server.close(() => closed.resolve());
+    for (const socket of this.#connections) socket.destroy();
+    await closed.promise;
+  }
+
+  async #answer(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
+    const { clock, log, handlers } = this.#options;
+    const url = new URL(request.url, 'https://webhook');
+    const handler = handlers.get(url.pathname);
+    if (handler === undefined) return send(response, 404, `there is no webhook at ${url.pathname}`);
+    if (request.method !== 'POST') return send(response, 405, 'reviews are sent by POST');
+    const timeoutMs = timeoutOf(url) * 0.9;
+    const deadline = startDeadline(clock, timeoutMs, `the webhook at ${url.pathname} to answer`);
+    try {
+      const review: unknown = parseExactJson(await unlessAborted(bodyOf(request), deadline.signal));
+      const answered = Promise.resolve().then(() => handler(review, deadline.signal));
+      send(response, 200, exactJson(await unlessAborted(answered, deadline.signal)), 'application/json');
+    } catch (error) {
+      const isBad = error instanceof SyntaxError || isStatusError(error, 'BadRequest');
+      const message = isBad ? errorMessage(error) : `the webhook at ${url.pathname} failed: ${errorMessage(error)}`;
+      log.error(message, { path: url.pathname });
+      send(response, isBad ? 400 : 500, message);
+    } finally {
+      deadline.dispose();
+    }
+  }
+}
+
+function addressOf(server: Http2SecureServer): AddressInfo {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the webhook server has no address');
+  return address;
+}
+
+/** API servers say in the query how long they wait: `?timeout=10s`. */
+function timeoutOf(url: URL): number {
+  const seconds = /^(\d+)s$/.exec(url.searchParams.get('timeout') ?? '')?.[1];
+  return seconds === undefined ? defaultTimeoutMs : Number(seconds) * 1_000;
+}
+
+async function bodyOf(request: Http2ServerRequest): Promise<string> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request) {
+    if (!Buffer.isBuffer(chunk)) continue;
+    bytes += chunk.length;
+    if (bytes > mostBodyBytes) throw new SyntaxError(`the review is larger than ${mostBodyBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function send(response: Http2ServerResponse, status: number, body: string, type = 'text/plain; charset=utf-8'): void {
+  if (response.writableEnded || response.destroyed) return;
+  response.writeHead(status, { 'content-type': type, 'content-length': String(Buffer.byteLength(body)) });
+  response.end(body);
+}

@@ -36,7 +36,7 @@ export const fieldError = {
   notSupported: (field: string, value: unknown, supported: readonly string[]) =>
     make('NotSupported', field, value, `supported values: ${supported.map((each) => JSON.stringify(each)).join(', ')}`),
   notFound: (field: string, value: unknown) => make('NotFound', field, value, ''),
-  duplicate: (field: string, value: unknown) => make('Duplicate', field, value, ''),
+  duplicate: (field: string, value: unknown, detail = '') => make('Duplicate', field, value, detail),
   forbidden: (field: string, detail: string) => make('Forbidden', field, undefined, detail),
   /** `limit` is said in bytes, as upstream does, also where characters are counted. */
   tooLong: (field: string, limit: number) =>
@@ -94,7 +94,7 @@ export function invalidError(
     causes: errors.map((error) => ({
       reason: fieldErrorTypes[error.type].reason,
       message: error.message,
-      field: error.field,
+      ...(error.field === '' ? {} : { field: error.field }),
     })),
   });
 }

@@ -1,7 +1,8 @@
 import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
-import { type ApiObject, at, list, records, text, withAt } from '../json.js';
-import { pathSegmentProblems } from '../pods/scalar-rules.js';
+import { type ApiObject, at, type JsonRecord, list, records, text, withAt } from '../json.js';
+import { pathSegmentProblems, subdomainErrors } from '../pods/scalar-rules.js';
 import type { Strategy } from '../registry/strategy.js';
+import { isReadable, selectorErrors } from '../strategies/label-selector.js';
 import { parseRules } from './policy-rule.js';
 import { rbacGroup } from './role-based.js';
 
@@ -19,7 +20,7 @@ export const clusterRoleStrategy: Strategy = {
   withDefaults: withRules,
   prepareForCreate: withoutEmptyRules,
   prepareForUpdate: withoutEmptyRules,
-  validate: (role) => ruleErrors(role, false),
+  validate: (role) => [...ruleErrors(role, false), ...aggregationErrors(role.aggregationRule, 'aggregationRule')],
   nameProblems: pathSegmentProblems,
 };
 
@@ -64,6 +65,21 @@ function ruleErrors(role: ApiObject, isNamespaced: boolean): readonly FieldError
   });
 }
 
+/** Which roles make up a role that is the sum of others. */
+function aggregationErrors(rule: unknown, path: string): readonly FieldError[] {
+  if (rule === undefined) return [];
+  const selectors = records(at(rule, 'clusterRoleSelectors'));
+  const own = `${path}.clusterRoleSelectors`;
+  const needed = 'at least one clusterRoleSelector required if aggregationRule is non-nil';
+  return [
+    ...(selectors.length === 0 ? [fieldError.required(own, needed)] : []),
+    ...selectors.flatMap((selector, index) => [
+      ...selectorErrors(selector, `${own}[${index}]`),
+      ...(isReadable(selector) ? [] : [fieldError.invalid(`${own}[${index}]`, selector, 'invalid label selector.')]),
+    ]),
+  ];
+}
+
 export const roleBindingStrategy = bindingStrategy(['Role', 'ClusterRole']);
 export const clusterRoleBindingStrategy = bindingStrategy(['ClusterRole']);
 
@@ -105,6 +121,7 @@ function bindingErrors(binding: ApiObject, roleKinds: readonly string[]): readon
     const path = `subjects[${index}]`;
     const subjectKind = text(subject.kind) ?? '';
     if (!text(subject.name)) errors.push(fieldError.required(`${path}.name`, ''));
+    if (subjectKind === 'ServiceAccount') errors.push(...accountErrors(subject, path, !roleKinds.includes('Role')));
     if (!subjectKinds.includes(subjectKind)) {
       errors.push(fieldError.notSupported(`${path}.kind`, subjectKind, subjectKinds));
       continue;
@@ -114,4 +131,12 @@ function bindingErrors(binding: ApiObject, roleKinds: readonly string[]): readon
     if (sent !== expected) errors.push(fieldError.notSupported(`${path}.apiGroup`, sent, [expected]));
   }
   return errors;
+}
+
+/** An account is somewhere; where a binding is for the whole cluster it must say where. */
+function accountErrors(subject: JsonRecord, path: string, isForCluster: boolean): readonly FieldError[] {
+  return [
+    ...(text(subject.name) ? subdomainErrors(subject.name, `${path}.name`) : []),
+    ...(isForCluster && !text(subject.namespace) ? [fieldError.required(`${path}.namespace`)] : []),
+  ];
 }

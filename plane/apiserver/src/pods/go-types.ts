@@ -86,6 +86,8 @@ export const goTypes: Readonly<Record<string, string>> = {
   VolumeAttachmentSpec: "Attacher' Source=:VolumeAttachmentSource NodeName'",
   VolumeAttachmentSource: 'PersistentVolumeName InlineVolumeSpec',
   VolumeNodeAffinity: 'Required:NodeSelector',
+  Taint: "Key' Value' Effect' TimeAdded",
+  NodeAddress: "Type' Address'",
   HostPath: "Path' Type",
   EmptyDir: "Medium' SizeLimit",
   GitRepo: "Repository' Revision' Directory'",

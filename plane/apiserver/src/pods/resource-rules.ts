@@ -9,8 +9,34 @@ import {
 } from '@castellan/machinery';
 import { at, type JsonRecord, record, records, text } from '../json.js';
 
+/** Things that are counted whole. */
+export const countedResources: ReadonlySet<string> = new Set([
+  'configmaps',
+  'persistentvolumeclaims',
+  'pods',
+  'replicationcontrollers',
+  'resourcequotas',
+  'secrets',
+  'services',
+  'services.loadbalancers',
+  'services.nodeports',
+]);
+
+/** Amounts of what pods use, as quotas name them. */
+export const measuredResources: ReadonlySet<string> = new Set([
+  'cpu',
+  'memory',
+  'ephemeral-storage',
+  'requests.cpu',
+  'requests.memory',
+  'requests.storage',
+  'requests.ephemeral-storage',
+  'limits.cpu',
+  'limits.memory',
+  'limits.ephemeral-storage',
+]);
 /** Names without a domain that are known anywhere. */
-const standardResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage', 'storage']);
+const standardResources: ReadonlySet<string> = new Set([...countedResources, ...measuredResources, 'storage']);
 const containerResources: ReadonlySet<string> = new Set(['cpu', 'memory', 'ephemeral-storage']);
 const computeResources = ['cpu', 'memory'];
 const hugePages = 'hugepages-';
@@ -51,26 +77,35 @@ function limitErrors(
   value: unknown,
   { limit, path }: { readonly limit: unknown; readonly path: string },
 ): readonly FieldError[] {
-  const mayOvercommit = isNative(name) && !isHugePages(name);
+  const isSoft = mayOvercommit(name);
   if (limit === undefined) {
     const problem = 'Limit must be set for non overcommitable resources';
-    return mayOvercommit ? [] : [fieldError.required(`${path}.limits`, problem)];
+    return isSoft ? [] : [fieldError.required(`${path}.limits`, problem)];
   }
   const order = compareQuantities(parseQuantity(String(value)), parseQuantity(String(limit)));
   const refused = (relation: string) => [
     fieldError.invalid(`${path}.requests`, shown(value), `must be ${relation} ${name} limit of ${shown(limit)}`),
   ];
-  if (!mayOvercommit && order !== 0) return refused('equal to');
+  if (!isSoft && order !== 0) return refused('equal to');
   return order > 0 ? refused('less than or equal to') : [];
+}
+
+/** The rules of an amount of a resource; those of others than Kubernetes are whole numbers. */
+export function quantityErrors(name: string, value: unknown, path: string): readonly FieldError[] {
+  const amount = quantityToNumber(parseQuantity(String(value)));
+  const isExtended = !isNative(name) && !name.startsWith('requests.');
+  const isWhole = !(isExtended || countedResources.has(name)) || Number.isInteger(amount);
+  return [
+    ...(amount < 0 ? [fieldError.invalid(path, shown(value), 'must be greater than or equal to 0')] : []),
+    ...(isWhole ? [] : [fieldError.invalid(path, shown(value), 'must be an integer')]),
+  ];
 }
 
 function amountErrors(name: string, value: unknown, path: string): readonly FieldError[] {
   const amount = quantityToNumber(parseQuantity(String(value)));
-  const isWhole = isNative(name) || Number.isInteger(amount);
   return [
     ...containerResourceErrors(name, path),
-    ...(amount < 0 ? [fieldError.invalid(path, shown(value), 'must be greater than or equal to 0')] : []),
-    ...(isWhole ? [] : [fieldError.invalid(path, shown(value), 'must be an integer')]),
+    ...quantityErrors(name, value, path),
     ...(isHugePages(name) && !isMultiple(amount, name)
       ? [fieldError.invalid(path, shown(value), `${shown(value)} is not positive integer multiple of ${name}`)]
       : []),
@@ -79,23 +114,28 @@ function amountErrors(name: string, value: unknown, path: string): readonly Fiel
 
 /** What a container can ask for, by name. */
 export function containerResourceErrors(name: string, path: string): readonly FieldError[] {
-  const invalid = (problem: string) => fieldError.invalid(path, name, problem);
-  const badForm = qualifiedNameErrors(name).map(invalid);
-  if (name.includes('/')) {
-    const isExtended = !name.startsWith('requests.') && qualifiedNameErrors(`requests.${name}`).length === 0;
-    return isNative(name) || isExtended
-      ? badForm
-      : [...badForm, invalid("doesn't follow extended resource name standard")];
-  }
-  return [
-    ...badForm,
-    ...(badForm.length > 0 || standardResources.has(name) || isHugePages(name)
-      ? []
-      : [invalid('must be a standard resource type or fully qualified')]),
-    ...(containerResources.has(name) || isHugePages(name)
-      ? []
-      : [invalid('must be a standard resource for containers')]),
-  ];
+  const isKnown = containerResources.has(name) || isHugePages(name);
+  const isExtended = !name.startsWith('requests.') && qualifiedNameErrors(`requests.${name}`).length === 0;
+  const problem = name.includes('/')
+    ? isNative(name) || isExtended
+      ? ''
+      : "doesn't follow extended resource name standard"
+    : isKnown
+      ? ''
+      : 'must be a standard resource for containers';
+  return [...resourceNameErrors(name, path), ...(problem === '' ? [] : [fieldError.invalid(path, name, problem)])];
+}
+
+/** The name of a resource: a known one, or one with a domain. */
+export function resourceNameErrors(name: string, path: string): readonly FieldError[] {
+  const badForm = qualifiedNameErrors(name).map((problem) => fieldError.invalid(path, name, problem));
+  if (badForm.length > 0 || name.includes('/') || standardResources.has(name) || isHugePages(name)) return badForm;
+  return [fieldError.invalid(path, name, 'must be a standard resource type or fully qualified')];
+}
+
+/** Whether more of a resource may be promised than there is. */
+export function mayOvercommit(name: string): boolean {
+  return isNative(name) && !isHugePages(name);
 }
 
 function isMultiple(amount: number, name: string): boolean {

@@ -9,9 +9,11 @@ import {
 } from '../strategies/admission-kinds.js';
 import { ingressStrategy } from '../strategies/ingress.js';
 import { ingressClassStrategy } from '../strategies/ingress-class.js';
-import { limitRangeStrategy, priorityClassStrategy, resourceQuotaStrategy } from '../strategies/limits.js';
+import { limitRangeStrategy } from '../strategies/limit-range.js';
 import { networkPolicyStrategy } from '../strategies/network-policy.js';
 import { persistentVolumeStrategy } from '../strategies/persistent-volume.js';
+import { priorityClassStrategy } from '../strategies/priority-class.js';
+import { resourceQuotaStrategy } from '../strategies/quota.js';
 import { runtimeClassStrategy } from '../strategies/runtime-class.js';
 import { ipAddressStrategy, serviceCidrStrategy } from '../strategies/service-network.js';
 import { signingRequestStrategy } from '../strategies/signing-request.js';

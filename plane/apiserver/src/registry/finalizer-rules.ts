@@ -16,11 +16,11 @@ export function finalizerErrors(finalizers: readonly string[]): readonly FieldEr
 }
 
 /** Built-in kinds have finalizers of Kubernetes' own, or such as say whose they are. */
-export function ownFinalizerErrors(finalizers: readonly string[]): readonly FieldError[] {
+export function ownFinalizerErrors(finalizers: readonly string[], own = path): readonly FieldError[] {
   const problem = 'name is neither a standard finalizer name nor is it fully qualified';
   return finalizers.flatMap((finalizer, index) =>
     finalizer.includes('/') || standard.has(finalizer)
       ? []
-      : [fieldError.invalid(`${path}[${index}]`, finalizer, problem)],
+      : [fieldError.invalid(`${own}[${index}]`, finalizer, problem)],
   );
 }

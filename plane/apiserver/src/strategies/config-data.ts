@@ -1,5 +1,6 @@
 import { type FieldError, fieldError } from '@castellan/machinery';
-import { type ApiObject, record, text } from '../json.js';
+import { type ApiObject, type JsonRecord, record, text } from '../json.js';
+import { syntaxProblem } from '../request/json-problem.js';
 
 const longestKey = 253;
 const keyText =
@@ -12,6 +13,8 @@ const requiredKeys: Readonly<Record<string, readonly string[]>> = {
   'kubernetes.io/ssh-auth': ['ssh-privatekey'],
   'kubernetes.io/tls': ['tls.crt', 'tls.key'],
 };
+/** In bytes, of a ConfigMap or a secret. */
+const mostBytes = 1024 * 1024;
 const accountAnnotation = 'kubernetes.io/service-account.name';
 
 function keyErrors(data: unknown, path: string): readonly FieldError[] {
@@ -39,7 +42,16 @@ export function configMapErrors(object: ApiObject): readonly FieldError[] {
         : []),
     ]),
     ...keyErrors(binary, 'binaryData'),
+    ...(textBytes(record(object.data)) + decodedBytes(binary) > mostBytes ? [fieldError.tooLong('', mostBytes)] : []),
   ];
+}
+
+function textBytes(data: JsonRecord): number {
+  return Object.values(data).reduce<number>((sum, value) => sum + Buffer.byteLength(text(value) ?? ''), 0);
+}
+
+function decodedBytes(data: JsonRecord): number {
+  return Object.values(data).reduce<number>((sum, value) => sum + Buffer.byteLength(text(value) ?? '', 'base64'), 0);
 }
 
 /** The rules of a secret's keys, and of what its type makes it hold. */
@@ -49,6 +61,7 @@ export function secretErrors(secret: ApiObject): readonly FieldError[] {
   const wanted = Object.hasOwn(requiredKeys, type) ? (requiredKeys[type] ?? []) : [];
   return [
     ...keyErrors(data, 'data'),
+    ...(decodedBytes(data) > mostBytes ? [fieldError.tooLong('data', mostBytes)] : []),
     ...wanted.filter((key) => !Object.hasOwn(data, key)).map((key) => fieldError.required(`data[${key}]`)),
     ...(type === 'kubernetes.io/basic-auth' && data.username === undefined && data.password === undefined
       ? [fieldError.required('data[username]'), fieldError.required('data[password]')]
@@ -56,5 +69,18 @@ export function secretErrors(secret: ApiObject): readonly FieldError[] {
     ...(type === 'kubernetes.io/service-account-token' && !secret.metadata.annotations?.[accountAnnotation]
       ? [fieldError.required(`metadata.annotations[${accountAnnotation}]`)]
       : []),
+    ...(type.startsWith('kubernetes.io/dockerc') ? wanted.flatMap((key) => jsonErrors(data[key], `data[${key}]`)) : []),
   ];
+}
+
+/** What logs in to registries is kept in JSON. */
+function jsonErrors(value: unknown, path: string): readonly FieldError[] {
+  if (typeof value !== 'string') return [];
+  const json = Buffer.from(value, 'base64').toString('utf8');
+  try {
+    JSON.parse(json);
+    return [];
+  } catch {
+    return [fieldError.invalid(path, '<secret contents redacted>', syntaxProblem(json))];
+  }
 }

@@ -2,7 +2,7 @@ import { type FieldError, fieldError, isIpv4, isIpv6, labelErrors } from '@caste
 import { type ApiObject, type JsonRecord, list, record, records, text } from '../json.js';
 import { badIpAddress, labelNameErrors, oneOf, qualifiedErrors, subdomainErrors } from '../pods/scalar-rules.js';
 import type { Strategy } from '../registry/strategy.js';
-import { endpointAddressErrors } from './endpoints.js';
+import { specialAddressErrors } from './special-addresses.js';
 
 const addressTypes = ['FQDN', 'IPv4', 'IPv6'];
 /** In the order in which refusals list them. */
@@ -70,7 +70,7 @@ function addressErrors(address: string, type: string, path: string): readonly Fi
   const isOfType = type === 'IPv4' ? isIpv4(address) : isIpv6(address);
   return [
     ...(isOfType ? [] : [fieldError.invalid(path, address, `must be an ${type} address`)]),
-    ...endpointAddressErrors(address, path),
+    ...specialAddressErrors(address, path),
   ];
 }
 

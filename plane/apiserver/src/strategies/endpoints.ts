@@ -1,4 +1,4 @@
-import { type FieldError, fieldError, isIpAddress } from '@castellan/machinery';
+import { type FieldError, fieldError } from '@castellan/machinery';
 import { type JsonRecord, records, text } from '../json.js';
 import {
   badIpAddress,
@@ -9,6 +9,7 @@ import {
   subdomainErrors,
 } from '../pods/scalar-rules.js';
 import type { Strategy } from '../registry/strategy.js';
+import { specialAddressErrors } from './special-addresses.js';
 
 /** In the order in which refusals list them. */
 const protocols = ['SCTP', 'TCP', 'UDP'];
@@ -43,25 +44,8 @@ function addressErrors({ ip, hostname, nodeName }: JsonRecord, path: string): re
     ...badIpAddress(ip, `${path}.ip`),
     ...((text(hostname) ?? '') === '' ? [] : labelNameErrors(hostname, `${path}.hostname`)),
     ...(nodeName === undefined ? [] : subdomainErrors(nodeName, `${path}.nodeName`)),
-    ...endpointAddressErrors(text(ip) ?? '', `${path}.ip`),
+    ...specialAddressErrors(text(ip) ?? '', `${path}.ip`),
   ];
-}
-
-/** Addresses that mean another machine on each machine are none of an endpoint. Source: ValidateEndpointIP. */
-export function endpointAddressErrors(address: string, path: string): readonly FieldError[] {
-  const invalid = (problem: string) => [fieldError.invalid(path, address, problem)];
-  if (!isIpAddress(address)) return invalid('must be a valid IP address');
-  if (address === '0.0.0.0' || /^[0:]+$/.test(address)) return invalid(`may not be unspecified (${address})`);
-  if (address.startsWith('127.') || /^[0:]*:0*1$/.test(address)) {
-    return invalid('may not be in the loopback range (127.0.0.0/8, ::1/128)');
-  }
-  if (address.startsWith('169.254.') || /^fe[89ab][0-9a-f]:/i.test(address)) {
-    return invalid('may not be in the link-local range (169.254.0.0/16, fe80::/10)');
-  }
-  if (address.startsWith('224.0.0.') || /^ff[0-9a-f]?2:/i.test(address)) {
-    return invalid('may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)');
-  }
-  return [];
 }
 
 function portErrors(port: JsonRecord, path: string, isOneOfMany: boolean): readonly FieldError[] {

@@ -32,7 +32,7 @@ export const flowSchemaStrategy: Strategy = {
         : []),
       ...(method === undefined || distinguishers.includes(method)
         ? []
-        : [fieldError.notSupported('spec.distinguisherMethod', method, distinguishers)]),
+        : [fieldError.notSupported('spec.distinguisherMethod.type', method, distinguishers)]),
       ...((text(at(spec, 'priorityLevelConfiguration', 'name')) ?? '') === ''
         ? [fieldError.required('spec.priorityLevelConfiguration.name', 'must reference a priority level')]
         : []),

@@ -1,5 +1,7 @@
 import { dns1123LabelErrors } from '@castellan/machinery';
 import { type ApiObject, at, list, withAt } from '../json.js';
+import { qualifiedErrors } from '../pods/scalar-rules.js';
+import { ownFinalizerErrors } from '../registry/finalizer-rules.js';
 import type { Strategy } from '../registry/strategy.js';
 
 const namespaceFinalizer = 'kubernetes';
@@ -15,9 +17,17 @@ export const namespaceStrategy: Strategy = {
 
   prepareForCreate: (object) => ({
     ...object,
-    spec: { finalizers: [namespaceFinalizer] },
+    spec: { finalizers: withKubernetes(ownFinalizers(object)) },
     status: { phase: 'Active' },
   }),
+
+  validate: (object) => {
+    const finalizers = ownFinalizers(object);
+    return [
+      ...finalizers.flatMap((finalizer, index) => qualifiedErrors(finalizer, `spec.finalizers[${index}]`)),
+      ...ownFinalizerErrors(finalizers, 'spec.finalizers'),
+    ];
+  },
 
   // What holds a namespace is changed by /finalize alone.
   prepareForUpdate: (object, current) => ({ ...object, spec: current.spec }),
@@ -30,6 +40,14 @@ export const namespaceStrategy: Strategy = {
     return { ...object, metadata, status: withAt(object.status, ['phase'], 'Terminating') };
   },
 };
+
+function withKubernetes(finalizers: readonly string[]): readonly string[] {
+  return finalizers.includes(namespaceFinalizer) ? finalizers : [...finalizers, namespaceFinalizer];
+}
+
+function ownFinalizers(object: ApiObject): readonly string[] {
+  return list(at(object, 'spec', 'finalizers')).map(String);
+}
 
 function withNameLabel(object: ApiObject): ApiObject {
   const { name = '', labels } = object.metadata;

@@ -1,9 +1,13 @@
-import { deepEqual, type FieldError, fieldError } from '@castellan/machinery';
+import { deepEqual, type FieldError, fieldError, labelValueErrors } from '@castellan/machinery';
 import { type ApiObject, at, list, record, records, text } from '../json.js';
+import { printed } from '../pods/go-print.js';
+import { quantityErrors } from '../pods/resource-rules.js';
+import { oneOf, qualifiedErrors } from '../pods/scalar-rules.js';
 import type { Strategy } from '../registry/strategy.js';
 import { cidrText, parseCidr } from './cidr.js';
 
-const effects = ['NoExecute', 'NoSchedule', 'PreferNoSchedule'];
+/** In the order in which refusals list them. */
+const effects = ['NoSchedule', 'PreferNoSchedule', 'NoExecute'];
 
 /** What a node says of itself even when it says nothing; Go writes these without a value. */
 const emptyInfo = {
@@ -34,33 +38,61 @@ export const nodeStrategy: Strategy = {
       },
     };
   },
-  validate: (node) => [...taintErrors(node), ...rangeErrors(node)],
+  validate: (node) => [...taintErrors(node), ...amountErrors(node), ...rangeErrors(node)],
+  validateStatus: (node) => [...amountErrors(node), ...addressErrors(node)],
   validateUpdate: (node, current) => [
     ...onceErrors(node, current, 'podCIDRs', 'node updates may not change podCIDR except from "" to valid'),
     ...onceErrors(node, current, 'providerID', 'node updates may not change providerID except from "" to valid'),
   ],
 };
 
+/** Upstream says it of the metadata. */
 function taintErrors(node: ApiObject): readonly FieldError[] {
   const taints = records(at(node, 'spec', 'taints'));
-  return taints.flatMap(({ key, value, effect }, index) => {
-    const path = `spec.taints[${index}]`;
+  return taints.flatMap((taint, index) => {
+    const { key, value, effect } = taint;
+    const path = `metadata.taints[${index}]`;
+    const problems = labelValueErrors(text(value) ?? '');
     const isTwice = taints.findIndex((other) => other.key === key && other.effect === effect) < index;
     return [
-      ...((text(key) ?? '') === '' ? [fieldError.required(`${path}.key`)] : []),
-      ...((text(effect) ?? '') === ''
-        ? [fieldError.required(`${path}.effect`)]
-        : effects.includes(String(effect))
-          ? []
-          : [fieldError.notSupported(`${path}.effect`, effect, ['NoSchedule', 'PreferNoSchedule', 'NoExecute'])]),
-      ...(isTwice ? [{ ...fieldError.duplicate(path, { key, value, effect }) }] : []),
+      ...qualifiedErrors(key, `${path}.key`),
+      ...(problems.length === 0 ? [] : [fieldError.invalid(`${path}.value`, value, problems.join(';'))]),
+      ...oneOf(effect, effects, `${path}.effect`),
+      ...(isTwice
+        ? [fieldError.duplicate(path, printed('Taint', taint), 'taints must be unique by key and effect pair')]
+        : []),
     ];
   });
 }
 
+/** What a node has and what of it is free. */
+function amountErrors(node: ApiObject): readonly FieldError[] {
+  return ['capacity', 'allocatable'].flatMap((field) =>
+    Object.entries(record(at(node, 'status', field))).flatMap(([name, value]) =>
+      quantityErrors(name, value, `status.${field}.${name}`),
+    ),
+  );
+}
+
 function rangeErrors(node: ApiObject): readonly FieldError[] {
-  return list(at(node, 'spec', 'podCIDRs')).flatMap((range, index) =>
-    parseCidr(String(range)) === undefined ? [fieldError.invalid(`spec.podCIDRs[${index}]`, range, cidrText)] : [],
+  const ranges = list(at(node, 'spec', 'podCIDRs')).map(String);
+  const path = 'spec.podCIDRs';
+  const families = new Set(ranges.map((range) => range.includes(':')));
+  const isPair = ranges.length === 2 && families.size === 2;
+  const malformed = ranges.flatMap((range, index) =>
+    parseCidr(range) === undefined ? [fieldError.invalid(`${path}[${index}]`, range, cidrText)] : [],
+  );
+  const problem = 'may specify no more than one CIDR for each IP family';
+  return [...malformed, ...(ranges.length < 2 || isPair ? [] : [fieldError.invalid(path, ranges, problem)])];
+}
+
+/** An address of a kind is said once. */
+function addressErrors(node: ApiObject): readonly FieldError[] {
+  const addresses = records(at(node, 'status', 'addresses'));
+  return addresses.flatMap((address, index) =>
+    addresses.findIndex((other) => deepEqual(other, address)) < index
+      ? [fieldError.duplicate(`status.addresses[${index}]`, printed('NodeAddress', address))]
+      : [],
   );
 }
 

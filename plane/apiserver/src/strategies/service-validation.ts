@@ -15,6 +15,7 @@ import { cidrText, parseCidr } from './cidr.js';
 import { familyErrors } from './ip-families.js';
 import { portReferenceErrors } from './port-names.js';
 import { nodePortOf, type ServiceFields, serviceFields } from './service-fields.js';
+import { specialAddressErrors } from './special-addresses.js';
 
 const types = ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'];
 const protocols = ['SCTP', 'TCP', 'UDP'];
@@ -111,18 +112,9 @@ function externalAddressErrors(addresses: readonly unknown[]): readonly FieldErr
     const path = `spec.externalIPs[${index}]`;
     const shown = String(address);
     const malformed = badIpAddress(shown, path);
-    if (malformed.length > 0) return malformed;
-    const [problem] = specialRanges.filter(([pattern]) => pattern.test(shown));
-    return problem === undefined ? [] : [fieldError.invalid(path, shown, problem[1])];
+    return malformed.length > 0 ? malformed : specialAddressErrors(shown, path);
   });
 }
-
-const specialRanges: readonly (readonly [RegExp, string])[] = [
-  [/^(?:0\.0\.0\.0|::)$/, 'may not be unspecified (0.0.0.0 or ::)'],
-  [/^(?:127\.|::1$)/, 'may not be in the loopback range (127.0.0.0/8, ::1/128)'],
-  [/^(?:169\.254\.|fe[89ab])/i, 'may not be in the link-local range (169.254.0.0/16, fe80::/10)'],
-  [/^(?:224\.0\.0\.|ff02:)/i, 'may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'],
-];
 
 function nodePortErrors({ type, ports }: ServiceFields): readonly FieldError[] {
   if (type !== 'ClusterIP') return [];

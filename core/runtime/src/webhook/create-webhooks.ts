@@ -20,7 +20,10 @@ export interface WebhooksOptions {
   /** In lower case, unique in the cluster: of the two configurations, and of who manages their fields. */
   readonly name: string;
   readonly webhooks?: readonly Webhook[];
-  /** Kinds with several versions (`withVersion`), to be converted here. */
+  /**
+   * Kinds with several versions (`withVersion`), to be converted here. Until `ready`, write objects in the kind's own version
+   * only: an API server that was told of no conversion takes those of all versions for the same.
+   */
   readonly kinds?: readonly Kind[];
   /**
    * Where the API server reaches this process: by a Service that leads to `port`, or, where the API server runs on the same
@@ -88,6 +91,13 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   };
   const runOnSecret = async (own: OwnCertificates, signal: AbortSignal): Promise<void> => {
     const memory = new ApplyMemory();
+    const { overlapMs = 5 * 60_000, everyMs = 10_000 } = own;
+    const { authorityLifetimeMs = 365 * dayMs, certificateLifetimeMs = 90 * dayMs } = own;
+    if (!(everyMs < overlapMs && overlapMs < authorityLifetimeMs / 3 && certificateLifetimeMs < authorityLifetimeMs)) {
+      throw new Error(
+        `webhooks: everyMs (${everyMs}) must be less than overlapMs (${overlapMs}), that less than a third of authorityLifetimeMs (${authorityLifetimeMs}), and certificateLifetimeMs (${certificateLifetimeMs}) less than that`,
+      );
+    }
     const { names, addresses } = reachedBy(endpoint);
     const keeper = new CertificateKeeper({
       ...options,
@@ -96,11 +106,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
       demands: {
         names,
         addresses,
-        authorityLifetimeMs: own.authorityLifetimeMs ?? 365 * dayMs,
-        certificateLifetimeMs: own.certificateLifetimeMs ?? 90 * dayMs,
+        authorityLifetimeMs,
+        certificateLifetimeMs,
       },
-      overlapMs: own.overlapMs ?? 5 * 60_000,
-      everyMs: own.everyMs ?? 10_000,
+      overlapMs,
+      everyMs,
       serve: ({ serving }) => serve(serving),
       distribute: async (bundle) => {
         const address = addressOf(endpoint, listeningPort ?? port);

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { type TestContext, test } from 'node:test';
 import { applyJsonPatch, defineKind, fieldError, isRecord, type JsonRecord, s } from '@castellan/machinery';
 import { realWorld } from '@castellan/world';
+import { deferred } from '../deferred.js';
 import { mutationReview, validationReview } from './admission-review.js';
 import { conversionReview } from './conversion-review.js';
 import { renewedCertificates } from './renewed-certificates.js';
@@ -123,6 +124,25 @@ test('WH3 objects are converted as their kind says, and one that cannot be fails
   });
 });
 
+test('WH8 stopping answers what was asked before, and takes nothing new', async (t) => {
+  const asked = deferred();
+  const answered = deferred();
+  const { post, close } = await served(t, {
+    '/slow': async (sent) => {
+      asked.resolve();
+      await answered.promise;
+      return sent;
+    },
+  });
+  const reply = post('/slow', '{"a":1}');
+  await asked.promise;
+  const closed = close();
+  await assert.rejects(post('/slow', '{}'), { code: 'ECONNREFUSED' });
+  answered.resolve();
+  assert.deepEqual(await reply, { status: 200, body: '{"a":1}' });
+  await closed;
+});
+
 async function served(t: TestContext, handlers: Readonly<Record<string, ReviewHandler>>) {
   const world = realWorld();
   const errors: string[] = [];
@@ -152,7 +172,7 @@ async function served(t: TestContext, handlers: Readonly<Record<string, ReviewHa
     });
     return reply;
   };
-  return { post, port, ca, errors };
+  return { post, port, ca, errors, close: () => server.close() };
 }
 
 test('WH4 a handler that throws, hangs or is sent nonsense is a failure with words that say which and why', async (t) => {

@@ -21,11 +21,13 @@ export interface WebhookServerOptions {
 const mostBodyBytes = 7 * 1024 * 1024;
 /** What a caller waits that says nothing of it, as API servers do. */
 const defaultTimeoutMs = 10_000;
+const drainMs = 10_000;
 
 /** Serves reviews over TLS, by HTTP/2 and HTTP/1.1. Its certificate can be changed while it serves: connections stay. */
 export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #connections = new Set<Socket>();
+  readonly #answering = new Set<Promise<void>>();
   #server: Http2SecureServer | undefined;
 
   constructor(options: WebhookServerOptions) {
@@ -38,19 +40,26 @@ export class WebhookServer {
     at: { readonly host?: string; readonly port: number },
   ): Promise<number> {
     const { createSecureServer } = await import('node:http2');
+    const reportBroken = (error: unknown): void => {
+      this.#options.log.debug(`webhooks: a connection broke: ${errorMessage(error)}`);
+    };
     const server = createSecureServer({ cert: certificate, key, allowHTTP1: true, minVersion: 'TLSv1.2' });
     server.on('request', (request: Http2ServerRequest, response: Http2ServerResponse) => {
-      void this.#answer(request, response);
+      this.#follow(this.#answer(request, response));
+      response.on('error', reportBroken);
     });
     server.on('secureConnection', (socket: Socket) => {
       this.#connections.add(socket);
       socket.once('close', () => this.#connections.delete(socket));
     });
     // A client that breaks off harms its own connection only.
-    server.on('tlsClientError', (error) => this.#options.log.debug(`a connection failed: ${errorMessage(error)}`));
-    server.on('sessionError', (error) => this.#options.log.debug(`a connection failed: ${errorMessage(error)}`));
+    server.on('tlsClientError', reportBroken);
+    server.on('sessionError', reportBroken);
     const listening = deferred();
-    server.once('error', listening.reject);
+    server.on('error', (error) => {
+      listening.reject(error);
+      reportBroken(error);
+    });
     server.listen(at, () => listening.resolve());
     await listening.promise;
     this.#server = server;
@@ -62,31 +71,44 @@ export class WebhookServer {
     this.#server?.setSecureContext({ cert: certificate, key });
   }
 
-  /** Ends the connections too; what is being answered is cut off. */
+  /** Takes nothing new, and ends the connections when what was asked is answered, or after 10 s. */
   async close(): Promise<void> {
+    const server = this.#server;
+    if (server === undefined) return;
     const closed = deferred();
-    if (this.#server === undefined) return;
-    this.#server.close(() => closed.resolve());
-    for (const socket of this.#connections) socket.destroy();
+    server.close(() => closed.resolve());
+    const deadline = startDeadline(this.#options.clock, drainMs, 'the reviews that are being answered');
+    try {
+      await unlessAborted(Promise.all(this.#answering), deadline.signal);
+    } catch (error) {
+      this.#options.log.warn(`webhooks: ${errorMessage(error)}; they are cut off`);
+    } finally {
+      deadline.dispose();
+    }
+    for (const socket of this.#connections) socket.destroySoon();
     await closed.promise;
+  }
+
+  #follow(answer: Promise<void>): void {
+    const followed = answer.finally(() => this.#answering.delete(followed));
+    this.#answering.add(followed);
   }
 
   async #answer(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
     const { clock, log, handlers } = this.#options;
-    const url = new URL(request.url, 'https://webhook');
-    const handler = handlers.get(url.pathname);
-    if (handler === undefined) return send(response, 404, `there is no webhook at ${url.pathname}`);
+    const [path = '', query = ''] = request.url.split('?', 2);
+    const handler = handlers.get(path);
+    if (handler === undefined) return send(response, 404, `there is no webhook at ${path}`);
     if (request.method !== 'POST') return send(response, 405, 'reviews are sent by POST');
-    const timeoutMs = timeoutOf(url) * 0.9;
-    const deadline = startDeadline(clock, timeoutMs, `the webhook at ${url.pathname} to answer`);
+    const deadline = startDeadline(clock, timeoutOf(query) * 0.9, `the webhook at ${path} to answer`);
     try {
       const review: unknown = parseExactJson(await unlessAborted(bodyOf(request), deadline.signal));
       const answered = Promise.resolve().then(() => handler(review, deadline.signal));
       send(response, 200, exactJson(await unlessAborted(answered, deadline.signal)), 'application/json');
     } catch (error) {
       const isBad = error instanceof SyntaxError || isStatusError(error, 'BadRequest');
-      const message = isBad ? errorMessage(error) : `the webhook at ${url.pathname} failed: ${errorMessage(error)}`;
-      log.error(message, { path: url.pathname });
+      const message = isBad ? errorMessage(error) : `the webhook at ${path} failed: ${errorMessage(error)}`;
+      log.error(message);
       send(response, isBad ? 400 : 500, message);
     } finally {
       deadline.dispose();
@@ -101,8 +123,8 @@ function addressOf(server: Http2SecureServer): AddressInfo {
 }
 
 /** API servers say in the query how long they wait: `?timeout=10s`. */
-function timeoutOf(url: URL): number {
-  const seconds = /^(\d+)s$/.exec(url.searchParams.get('timeout') ?? '')?.[1];
+function timeoutOf(query: string): number {
+  const seconds = /^(\d+)s$/.exec(new URLSearchParams(query).get('timeout') ?? '')?.[1];
   return seconds === undefined ? defaultTimeoutMs : Number(seconds) * 1_000;
 }
 

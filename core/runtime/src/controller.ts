@@ -70,7 +70,7 @@ export interface Log {
 
 export type LogFields = Readonly<Record<string, unknown>>;
 
-/** Writes Kubernetes Events about an object; never blocks and never throws. Repeats become one object with a count. */
+/** Writes Kubernetes Events about an object; never blocks and never throws. Repeats become one object with a growing series. */
 export interface EventRecorder {
   record(about: KubernetesObject, event: EventNote): void;
 }
@@ -80,6 +80,8 @@ export interface EventNote {
   /** CamelCase, for machines. */
   readonly reason: string;
   readonly message: string;
+  /** What was done or tried, in CamelCase; `Reconcile` by default. */
+  readonly action?: string;
 }
 
 /** Keeps `WatchSource`s of different kinds in one array while `map` stays typed. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { events as eventType, type Pod, pods, StatusError } from '@castellan/machinery';
+import { eventsV1, type Pod, pods, StatusError } from '@castellan/machinery';
 import { settled } from '../src/index.js';
 import { Bench, type Cache, caches, key } from './cache-bench.js';
 
@@ -83,12 +83,9 @@ test('B2: a field that a reconcile sends back and forth is named in one warning 
     /^Pod default\/p is written again and again: metadata\.labels\.color goes back and forth between "(red|blue)" and "(red|blue)"; controller cache is slowed down for default\/a/;
   assert.equal(warnings(bench).length, 1);
   assert.match(warnings(bench)[0] ?? '', message);
-  const [event, ...more] = (await bench.client.list(eventType)).items;
-  assert.deepEqual(
-    [event?.type, event?.reason, event?.involvedObject.name, more],
-    ['Warning', 'WritesInALoop', 'a', []],
-  );
-  assert.match(event?.message ?? '', message);
+  const [event, ...more] = (await bench.client.list(eventsV1)).items;
+  assert.deepEqual([event?.type, event?.reason, event?.regarding?.name, more], ['Warning', 'WritesInALoop', 'a', []]);
+  assert.match(event?.note ?? '', message);
   const before = runs;
   await bench.world.advance(600_000);
   assert.ok(runs - before < 25, `${runs - before} more runs in ten minutes`);

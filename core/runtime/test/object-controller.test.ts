@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ConfigMap, configMaps, events as eventType, type Pod, pods, secrets } from '@castellan/machinery';
+import { type ConfigMap, configMaps, eventsV1, type Pod, pods, secrets } from '@castellan/machinery';
 import { blocked, cached, metadataOf, pick, settled, wait } from '../src/index.js';
 import { Bench, type Cache, caches, key } from './cache-bench.js';
 
@@ -315,7 +315,7 @@ test('O9: a decision is said once: in the log, as a condition where one is named
     said.map(({ decision, message }) => `${decision}: ${message}`),
     ['settled: all is as it was asked for', 'wait: 1 of 2 is ready', 'blocked: 3 do not fit on 2 nodes; add a node'],
   );
-  const events = (await bench.client.list(eventType)).items;
+  const events = (await bench.client.list(eventsV1)).items;
   assert.deepEqual(
     events.map(({ type, reason }) => [type, reason]),
     [['Warning', 'Blocked']],
@@ -340,7 +340,7 @@ test('context.get, list and event are those of the object, and what they give ca
   await bench.create();
   await bench.start();
   assert.deepEqual(bench.errors, []);
-  const [event] = (await bench.client.list(eventType)).items;
-  assert.deepEqual([event?.reason, event?.involvedObject.name], ['Looked', 'a']);
+  const [event] = (await bench.client.list(eventsV1)).items;
+  assert.deepEqual([event?.reason, event?.regarding?.name], ['Looked', 'a']);
   await bench.stop();
 });

@@ -1,6 +1,6 @@
 import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Container, type ContainerStatus, events, type Pod, type PodSpec, pods } from '@castellan/machinery';
+import { type Container, type ContainerStatus, eventsV1, type Pod, type PodSpec, pods } from '@castellan/machinery';
 import { createLog, createManager } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
 import { createNodeAgent, type NodeAgent } from '../src/index.js';
@@ -92,10 +92,8 @@ export async function startAgent(
       });
     },
     async eventsOf(name) {
-      const { items } = await cluster.list(events);
-      return items
-        .filter(({ involvedObject }) => involvedObject.name === name)
-        .map(({ reason, message }) => `${reason} ${message}`);
+      const { items } = await cluster.list(eventsV1);
+      return items.filter(({ regarding }) => regarding?.name === name).map(({ reason, note }) => `${reason} ${note}`);
     },
     async stop(how) {
       abort.abort();

@@ -74,8 +74,8 @@ function byAge(one: Event, other: Event): number {
 }
 
 /** Names an event once more when it has happened once more. */
-export function eventIdentity({ metadata, count }: Event): string {
-  return `${metadata.uid}/${count ?? 1}`;
+export function eventIdentity({ metadata, series, count }: Event): string {
+  return `${metadata.uid}/${series?.count ?? count ?? 1}`;
 }
 
 function isComplete(view: InstanceView): boolean {

@@ -2,6 +2,7 @@ import type * as admissionregistration from 'kubernetes-types/admissionregistrat
 import type { Lease as LeaseV1 } from 'kubernetes-types/coordination/v1.js';
 import type * as core from 'kubernetes-types/core/v1.js';
 import type * as discovery from 'kubernetes-types/discovery/v1.js';
+import type { Event as EventsEvent } from 'kubernetes-types/events/v1.js';
 import type * as policy from 'kubernetes-types/policy/v1.js';
 import type { KubernetesObject } from '../object.js';
 import type { ResourceType } from '../resource-type.js';
@@ -25,6 +26,8 @@ export type ConfigMap = Kind<core.ConfigMap>;
 export type Secret = Kind<core.Secret>;
 export type ServiceAccount = Kind<core.ServiceAccount>;
 export type Event = Kind<core.Event>;
+/** The newer form of an Event, of events.k8s.io/v1; a server gives either as both. */
+export type EventV1 = Kind<EventsEvent>;
 export type PersistentVolume = Kind<core.PersistentVolume>;
 export type PersistentVolumeClaim = Kind<core.PersistentVolumeClaim>;
 export type Lease = Kind<LeaseV1>;
@@ -66,6 +69,7 @@ export const configMaps: ResourceType<ConfigMap> = namespaced('', 'ConfigMap', '
 export const secrets: ResourceType<Secret> = namespaced('', 'Secret', 'secrets');
 export const serviceAccounts: ResourceType<ServiceAccount> = namespaced('', 'ServiceAccount', 'serviceaccounts');
 export const events: ResourceType<Event> = namespaced('', 'Event', 'events');
+export const eventsV1: ResourceType<EventV1> = namespaced('events.k8s.io', 'Event', 'events');
 export const persistentVolumeClaims: ResourceType<PersistentVolumeClaim> = namespaced(
   '',
   'PersistentVolumeClaim',

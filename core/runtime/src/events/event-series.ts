@@ -1,4 +1,4 @@
-import { apiVersionOf, type Event, type KubernetesObject } from '@castellan/machinery';
+import { apiVersionOf, type Event, type EventV1, events, eventsV1, type KubernetesObject } from '@castellan/machinery';
 import type { EventNote } from '../controller.js';
 
 /** One event and its repeats: one object of the API whose count grows. */
@@ -16,25 +16,27 @@ export interface EventSeries {
   isWritten: boolean;
   /** It is to be written, and waits in the writer's queue. */
   isQueued: boolean;
+  /** Repeats are not written before this time. */
+  nextWriteMs: number;
 }
 
 export function seriesKey(component: string, about: KubernetesObject, note: EventNote): string {
-  return [component, about.kind, sourceKey(about), note.type, note.reason, note.message].join('\n');
+  return [component, about.kind, sourceKey(about), note.type, note.reason, note.action, note.message].join('\n');
 }
 
 export function sourceKey({ metadata }: KubernetesObject): string {
   return metadata.uid ?? `${metadata.namespace ?? ''}/${metadata.name ?? ''}`;
 }
 
-/** The core/v1 Event of a series' first occurrence. */
-export function eventOf(series: EventSeries): Event {
+/** The events.k8s.io/v1 Event of a series. All but the series is said once and for all. */
+export function eventOf(series: EventSeries): EventV1 {
   const { about, note, component } = series;
   const { name, namespace, uid, resourceVersion } = about.metadata;
   return {
-    apiVersion: apiVersionOf({ group: '', version: 'v1' }),
-    kind: 'Event',
+    apiVersion: apiVersionOf(eventsV1),
+    kind: eventsV1.kind,
     metadata: { name: series.name, namespace: series.namespace },
-    involvedObject: {
+    regarding: {
       ...(about.apiVersion === undefined ? {} : { apiVersion: about.apiVersion }),
       ...(about.kind === undefined ? {} : { kind: about.kind }),
       ...(name === undefined ? {} : { name }),
@@ -43,22 +45,39 @@ export function eventOf(series: EventSeries): Event {
       ...(resourceVersion === undefined ? {} : { resourceVersion }),
     },
     type: note.type,
-    reason: note.reason,
-    message: note.message.slice(0, 1_024),
-    source: { component },
-    reportingComponent: component,
+    reason: note.reason.slice(0, longestWord),
+    action: (note.action ?? 'Reconcile').slice(0, longestWord),
+    note: note.message.slice(0, longestNote),
+    eventTime: microTime(series.firstMs),
+    reportingController: component,
     reportingInstance: component,
-    firstTimestamp: timestamp(series.firstMs),
-    ...repeatsOf(series),
+    ...(series.count > 1 ? repeatsOf(series) : {}),
   };
 }
 
-/** What a repeat changes. */
-export function repeatsOf(series: EventSeries): { readonly count: number; readonly lastTimestamp: string } {
-  return { count: series.count, lastTimestamp: timestamp(series.lastMs) };
+/** The same event as core/v1 names its fields. */
+export function coreEventOf(series: EventSeries): Event {
+  const { regarding = {}, note, reportingController, metadata, ...rest } = eventOf(series);
+  return {
+    ...rest,
+    apiVersion: apiVersionOf(events),
+    metadata,
+    involvedObject: regarding,
+    ...(note === undefined ? {} : { message: note }),
+    ...(reportingController === undefined ? {} : { reportingComponent: reportingController }),
+  };
 }
 
-/** RFC 3339 in whole seconds, as metav1.Time. */
-function timestamp(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+/** What a repeat changes. A series has two events at least. */
+export function repeatsOf({ count, lastMs }: EventSeries): Pick<EventV1, 'series'> {
+  return { series: { count, lastObservedTime: microTime(lastMs) } };
+}
+
+/** The longest that a server takes. Source: validation of events.k8s.io/v1. */
+const longestWord = 128;
+const longestNote = 1_024;
+
+/** RFC 3339 with microseconds, as metav1.MicroTime. */
+function microTime(ms: number): string {
+  return new Date(ms).toISOString().replace('Z', '000Z');
 }

@@ -1,10 +1,17 @@
 import { type Client, startDeadline } from '@castellan/client';
-import { events as eventType, isStatusError, type KubernetesObject, StatusError } from '@castellan/machinery';
+import {
+  events,
+  eventsV1,
+  isStatusError,
+  type KubernetesObject,
+  type ResourceType,
+  StatusError,
+} from '@castellan/machinery';
 import type { Cancel, World } from '@castellan/world';
 import type { EventNote, EventRecorder, Log } from '../controller.js';
 import { errorMessage } from '../error-message.js';
 import { Fifo } from '../queue/fifo.js';
-import { type EventSeries, eventOf, repeatsOf, seriesKey, sourceKey } from './event-series.js';
+import { coreEventOf, type EventSeries, eventOf, repeatsOf, seriesKey, sourceKey } from './event-series.js';
 
 export interface EventWriterOptions {
   readonly client: Client;
@@ -14,6 +21,8 @@ export interface EventWriterOptions {
 
 /** A series that was quiet for this long has ended: the next one is a new object. */
 const seriesEndMs = 6 * 60_000;
+/** A series that goes on is written this often; each repeat would be a request. */
+const repeatMs = 10_000;
 const mostSeries = 1_000;
 /** As client-go's spam filter in shape: each object may have a burst of new series, and then one per refill. */
 const burst = 25;
@@ -31,8 +40,11 @@ export class EventWriter {
   readonly #queue = new Fifo<EventSeries>();
   readonly #allowances = new Map<string, { tokens: number; atMs: number }>();
   readonly #stop = new AbortController();
+  /** Series whose repeats wait for their time. */
+  readonly #later = new Map<EventSeries, Cancel>();
   #wake: (() => void) | undefined;
   #isClosing = false;
+  #usesCore = false;
   #dropped = 0;
   #cancelLimit: Cancel | undefined;
 
@@ -64,6 +76,11 @@ export class EventWriter {
   close(limitMs: number): void {
     if (this.#isClosing) return;
     this.#isClosing = true;
+    for (const [series, cancel] of this.#later) {
+      cancel();
+      this.#enqueue(series);
+    }
+    this.#later.clear();
     this.#cancelLimit = this.#options.world.clock.after(limitMs, () =>
       this.#stop.abort(new Error('the manager stops')),
     );
@@ -94,7 +111,20 @@ export class EventWriter {
     }
     this.#series.set(key, series);
     this.#bound(this.#series);
-    this.#enqueue(series);
+    this.#writeInTime(series);
+  }
+
+  #writeInTime(series: EventSeries): void {
+    const { clock } = this.#options.world;
+    const waitMs = series.nextWriteMs - clock.monotonicNow();
+    if (waitMs <= 0) this.#enqueue(series);
+    else if (!this.#later.has(series)) {
+      const write = (): void => {
+        this.#later.delete(series);
+        this.#enqueue(series);
+      };
+      this.#later.set(series, clock.after(waitMs, write));
+    }
   }
 
   #begin(key: string, component: string, about: KubernetesObject, note: EventNote): EventSeries {
@@ -105,7 +135,18 @@ export class EventWriter {
     const name = `${prefix}.${nowMs.toString(16)}${random.string(5)}`;
     const namespace = about.metadata.namespace ?? 'default';
     const times = { firstMs: nowMs, lastMs: nowMs, count: 1 };
-    return { key, name, namespace, about, note, component, ...times, isWritten: false, isQueued: false };
+    return {
+      key,
+      name,
+      namespace,
+      about,
+      note,
+      component,
+      ...times,
+      isWritten: false,
+      isQueued: false,
+      nextWriteMs: 0,
+    };
   }
 
   #isAllowed(source: string, nowMs: number): boolean {
@@ -157,16 +198,32 @@ export class EventWriter {
     const { namespace, name } = series;
     if (series.isWritten) {
       try {
+        const type: ResourceType = this.#usesCore ? events : eventsV1;
         const patch = { type: 'merge', body: repeatsOf(series) } as const;
-        await client.patch(eventType, { namespace, name }, patch, { signal });
+        series.nextWriteMs = this.#options.world.clock.monotonicNow() + repeatMs;
+        await client.patch(type, { namespace, name }, patch, { signal });
         return;
       } catch (error) {
         // Events live for an hour or so; one that is gone begins again under its own name.
         if (!isStatusError(error, 'NotFound')) throw error;
       }
     }
-    await client.create(eventType, eventOf(series), { signal });
+    await this.#create(client, series, signal);
     series.isWritten = true;
+  }
+
+  /** Roles that were written for core/v1 do not allow the newer group, which gives the same events. */
+  async #create(client: Client, series: EventSeries, signal: AbortSignal): Promise<void> {
+    if (!this.#usesCore) {
+      try {
+        await client.create(eventsV1, eventOf(series), { signal });
+        return;
+      } catch (error) {
+        if (!isStatusError(error, 'Forbidden', 'NotFound')) throw error;
+      }
+    }
+    await client.create(events, coreEventOf(series), { signal });
+    this.#usesCore = true;
   }
 
   #drop(): void {

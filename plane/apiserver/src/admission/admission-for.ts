@@ -7,6 +7,7 @@ import type { Admission, AdmissionChange, AdmissionWrite } from '../registry/adm
 import type { Exchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
+import { certificateApproval, certificateSigning, certificateSubject } from './certificate-requests.js';
 import { defaultStorageClass, namespaceProtection, nodeTaint } from './cluster-plugins.js';
 import { expressionCheck } from './expression-check.js';
 import { limitRanger } from './limit-ranger.js';
@@ -32,6 +33,9 @@ const plugins: readonly AdmissionPlugin[] = [
   defaultStorageClass,
   claimResize,
   storageInUseProtection,
+  certificateApproval,
+  certificateSigning,
+  certificateSubject,
   expressionCheck,
 ];
 const lastPlugins: readonly AdmissionPlugin[] = [resourceQuota];

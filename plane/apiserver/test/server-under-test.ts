@@ -63,6 +63,7 @@ export async function startServer(
     encryption?: Encryption;
     staticTokens?: StaticTokens;
     auditLog?: string;
+    identity?: { name: string; hostName: string };
     auditPolicy?: AuditPolicy;
   } = {},
 ): Promise<ServerUnderTest> {
@@ -76,13 +77,14 @@ export async function startServer(
     world: realWorld(),
   });
   const keyspace = options.keyspace ?? memoryKeyspace(world);
-  const { nodeStreams, encryption, staticTokens, auditLog, auditPolicy } = options;
+  const { nodeStreams, encryption, staticTokens, auditLog, auditPolicy, identity } = options;
   const server = await createApiServer({
     keyspace,
     world,
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
     ...(encryption === undefined ? {} : { encryption }),
     ...(auditLog === undefined ? {} : { auditLog }),
+    ...(identity === undefined ? {} : { identity }),
     ...(auditPolicy === undefined ? {} : { auditPolicy }),
     ...(staticTokens === undefined ? {} : { staticTokens }),
   });

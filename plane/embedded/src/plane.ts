@@ -182,7 +182,7 @@ async function planeCertificates(
 }
 
 async function planeApiServer(
-  { world, log, auditLog }: PlaneOptions,
+  { dataDirectory, world, log, auditLog }: PlaneOptions,
   parts: {
     readonly keyspace: Keyspace;
     readonly encryption: Encryption | undefined;
@@ -199,6 +199,7 @@ async function planeApiServer(
     keyspace,
     world,
     serviceCidr: addresses.serviceCidr,
+    identity: { name: `${hostname()}:${dataDirectory}`, hostName: hostname() },
     nodeStreams,
     ...(encryption === undefined ? {} : { encryption }),
     ...(staticTokens === undefined ? {} : { staticTokens }),

@@ -28,8 +28,9 @@ import { podStrategy } from '../strategies/pod.js';
 import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
 import { ServiceAllocation } from '../strategies/service-allocation.js';
-import { createSystemObjects, ownUser, ownWriter } from './bootstrap.js';
+import { createSystemObjects, ownTools, ownUser, ownWriter } from './bootstrap.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
+import { IdentityLease } from './identity-lease.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
 import type { NodeStreams } from './node-streams.js';
 import { repairServices } from './service-repair.js';
@@ -50,6 +51,11 @@ export interface ApiServerOptions {
   readonly auditLog?: string;
   /** What is told there (`readAuditPolicy`). Absent: who asked for what and what came of it, but no bodies. */
   readonly auditPolicy?: AuditPolicy;
+  /**
+   * Has the server keep a Lease `kube-system/apiserver-…`, by which others see that it is there. `name` tells it from all other
+   * servers over this keyspace.
+   */
+  readonly identity?: { readonly name: string; readonly hostName: string };
   /** PEM of the private key that signs service accounts' tokens; without it they end with the server. */
   readonly serviceAccountKey?: string;
   /** The default roles and bindings are made a second after the start, or once a request depends on them; `asNeeded`: only then. */
@@ -156,12 +162,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
   await createSystemObjects(server, addresses);
   isReady = true;
+  const identity = options.identity && identityLease(server, options.identity);
   // Reads every definition, of which there may be thousands: not while somebody waits for the start.
   const cancelResume = world.clock.after(resumeDelayMs, () => {
     cleanup.resume();
     const failed = (error: unknown) => log?.(`the default roles were not made: ${String(error)}`);
     const roles = options.defaultRoles === 'asNeeded' ? Promise.resolve() : bootstrapRoles.ready();
     roles.then(() => repairServices(registry, allocation)).catch(failed);
+    identity?.start();
   });
   const listeners = new Set<Listener>();
 
@@ -176,9 +184,21 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     async close() {
       isReady = false;
       cancelResume();
+      await identity?.stop();
       registry.close();
       await Promise.all([...listeners].map((listener) => listener.close()));
       await auditFile?.close();
     },
   };
+}
+
+function identityLease(server: Server, { name, hostName }: { readonly name: string; readonly hostName: string }) {
+  return new IdentityLease({
+    leases: server.registry.builtin('coordination.k8s.io', 'v1', 'leases'),
+    world: server.world,
+    tools: ownTools(server),
+    identity: name,
+    hostName,
+    onFailure: (error) => server.log?.(`the lease of this API server was not renewed: ${String(error)}`),
+  });
 }

@@ -56,7 +56,7 @@ function priorityClassObject({ name, value, description }: (typeof systemPriorit
   return { apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata: { name }, value, description };
 }
 
-function ownTools(server: Server): WriteTools {
+export function ownTools(server: Server): WriteTools {
   return {
     namespaces: server.registry.builtin('', 'v1', 'namespaces'),
     leases: server.leases,

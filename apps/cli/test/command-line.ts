@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const program = fileURLToPath(new URL('../src/main.js', import.meta.url));
-const deadlineMs = 30_000;
+const deadlineMs = 120_000;
 
 export interface Finished {
   readonly code: number;

@@ -25,7 +25,7 @@ test('connects anew after GOAWAY and lets open streams end', async () => {
       for (const session of server.sessions) session.goaway();
       await waitFor(world, async () => (await client.get(configMaps, key)) && server.connections === 2, {
         what: 'a request on a second connection',
-        deadlineMs: 5_000,
+        deadlineMs: 30_000,
         everyMs: 5,
       });
       finishWatch?.();

@@ -31,9 +31,9 @@ export async function withServer(
   }
 }
 
-/** Waits at most 5 s. */
+/** Waits at most 30 s. */
 export function until(what: string, condition: () => boolean): Promise<unknown> {
-  return waitFor(world, condition, { what, deadlineMs: 5_000, everyMs: 5 });
+  return waitFor(world, condition, { what, deadlineMs: 30_000, everyMs: 5 });
 }
 
 /** Leaves the watch after its first event. */

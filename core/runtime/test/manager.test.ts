@@ -38,7 +38,7 @@ async function withManager(
 }
 
 function until(what: string, condition: () => boolean): Promise<unknown> {
-  return waitFor(world, condition, { what, deadlineMs: 5_000, everyMs: 1 });
+  return waitFor(world, condition, { what, deadlineMs: 30_000, everyMs: 1 });
 }
 
 /** A pod per config map, as an operator would make it. */

@@ -74,7 +74,7 @@ test('a defined kind is served by an API server just as its own functions say', 
       const crd = await client.get(customResourceDefinitions, keyOf(Widget.crd));
       return isConditionTrue(crd.status?.conditions, 'Established') && crd;
     },
-    { deadlineMs: 10_000 },
+    { deadlineMs: 30_000 },
   );
 
   await t.test('the definition is taken as it is', () => {

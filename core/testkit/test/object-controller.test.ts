@@ -46,7 +46,7 @@ const Memcached = defineKind({
 });
 type Memcached = ReadOf<typeof Memcached>;
 
-const soon = { deadlineMs: 5_000, everyMs: 5 };
+const soon = { deadlineMs: 30_000, everyMs: 5 };
 const world = realWorld();
 
 let plane: BootedPlane;

@@ -24,7 +24,7 @@ test('a booted plane serves, its controllers work, and stop leaves nothing on di
     kubeconfigPath = plane.kubeconfigPath;
     assert.equal((await loadKubeconfig(kubeconfigPath)).server, plane.url);
     const account = { namespace: 'default', name: 'default' };
-    await eventually('the default account', () => plane.client.find(serviceAccounts, account), { deadlineMs: 5_000 });
+    await eventually('the default account', () => plane.client.find(serviceAccounts, account), { deadlineMs: 30_000 });
   });
   await assert.rejects(access(dirname(kubeconfigPath)), { code: 'ENOENT' });
 });
@@ -73,7 +73,7 @@ test('a faulty client refuses the first writes with a conflict and does not make
 test('eventually gives what it found, and says what it waited for and why it was not so', async () => {
   let looks = 0;
   assert.equal(
-    await eventually('a third look', () => ++looks === 3 && 'found', { deadlineMs: 1_000, everyMs: 1 }),
+    await eventually('a third look', () => ++looks === 3 && 'found', { deadlineMs: 30_000, everyMs: 1 }),
     'found',
   );
   const look = () => assert.equal(1, 2, 'one is not two');

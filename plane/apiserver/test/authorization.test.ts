@@ -160,6 +160,6 @@ test('an access review says who may do what, and why', async () => {
 });
 
 async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 5000;
-  while (!(await isSo())) assert.ok(Date.now() < deadline, `waited 5 s: ${what}`);
+  const deadline = Date.now() + 30_000;
+  while (!(await isSo())) assert.ok(Date.now() < deadline, `waited 30 s: ${what}`);
 }

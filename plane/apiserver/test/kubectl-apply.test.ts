@@ -7,7 +7,7 @@ import { kubectlProgram } from './kubectl-program.js';
 import { type ServerUnderTest, startServer } from './server-under-test.js';
 
 const candidates = ['kubectl', ...[28, 29, 30, 31, 32, 33].map((minor) => `kubectl.1.${minor}`)];
-const deadlineMs = 30_000;
+const deadlineMs = 90_000;
 
 const objects = (image: string, data: string) => `apiVersion: v1
 kind: ConfigMap

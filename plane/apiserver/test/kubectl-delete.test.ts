@@ -41,7 +41,7 @@ test('kubectl delete waits for what finalizers hold, as long as it may', { skip 
       'configmap "held" deleted\nerror: timed out waiting for the condition on configmaps/held',
     ],
   ]);
-  const waiting = kubectl.start('delete cm held --timeout=15s');
+  const waiting = kubectl.start('delete cm held --timeout=60s');
   await waiting.said(/configmap "held" deleted/);
   await server.send(
     'PATCH',

@@ -59,7 +59,7 @@ test('kubectl drain evicts what runs on a node, and asks for --force where nobod
     refused.output,
     /cannot delete Pods that declare no controller \(use --force to override\): default\/p1, default\/p2/,
   );
-  const { code, output } = await kubectl.run('drain n1 --force --grace-period=0 --timeout=15s');
+  const { code, output } = await kubectl.run('drain n1 --force --grace-period=0 --timeout=60s');
   assert.equal(code, 0, output);
   assert.deepEqual(output.split('\n').sort(), [
     'Warning: deleting Pods that declare no controller: default/p1, default/p2',
@@ -86,7 +86,7 @@ test('kubectl drain tries again while a disruption budget forbids, until the bud
     return server.send('PATCH', `${budget}/status`, { status }, merge);
   };
   await allow(0);
-  const draining = kubectl.start('drain n1 --force --grace-period=0 --timeout=18s');
+  const draining = kubectl.start('drain n1 --force --grace-period=0 --timeout=60s');
   await draining.said(
     /error when evicting pods\/"p3" -n "default" \(will retry after 5s\): Cannot evict pod as it would violate the pod's disruption budget\./,
   );

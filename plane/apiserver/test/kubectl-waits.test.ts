@@ -54,12 +54,11 @@ test('kubectl wait ends when a condition, a field, or the deletion comes', { ski
   await kubectl.says([['create deploy w --image=x', 'deployment.apps/w created']]);
   const path = '/apis/apps/v1/namespaces/default/deployments/w';
   const waiting = [
-    kubectl.run('wait --for=condition=Available deploy/w --timeout=15s'),
-    kubectl.run('wait --for=condition=Available=False deploy/w --timeout=15s'),
-    kubectl.run('wait --for=jsonpath={.status.replicas}=2 deploy/w --timeout=15s'),
-    kubectl.run('wait --for=delete deploy/w --timeout=15s'),
+    kubectl.run('wait --for=condition=Available deploy/w --timeout=60s'),
+    kubectl.run('wait --for=condition=Available=False deploy/w --timeout=60s'),
+    kubectl.run('wait --for=jsonpath={.status.replicas}=2 deploy/w --timeout=60s'),
   ];
-  const [available, unavailable, replicas, deleted] = waiting;
+  const [available, unavailable, replicas] = waiting;
   const available_ = (status: string) => ({ conditions: [{ type: 'Available', status, reason: 'r', message: 'm' }] });
   await server.send('PATCH', `${path}/status`, { status: { replicas: 2, ...available_('False') } }, merge);
   const met = { code: 0, output: 'deployment.apps/w condition met' };
@@ -67,8 +66,13 @@ test('kubectl wait ends when a condition, a field, or the deletion comes', { ski
   assert.deepEqual(await replicas, met);
   await server.send('PATCH', `${path}/status`, { status: available_('True') }, merge);
   assert.deepEqual(await available, met);
+  const deleted = kubectl.start('wait --for=delete deploy/w --timeout=60s -v=6');
+  // What is gone before it looks is no deletion to it.
+  await deleted.said(/watch=true/);
   await server.send('DELETE', path);
-  assert.deepEqual(await deleted, met);
+  const { code, output } = await deleted.ended;
+  assert.equal(code, 0, output);
+  assert.match(output, /^deployment\.apps\/w condition met$/m);
 });
 
 test('kubectl wait gives up at its timeout, and on what is not there', { skip }, async () => {

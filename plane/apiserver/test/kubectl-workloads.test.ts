@@ -69,7 +69,7 @@ test('kubectl autoscale and expose make what refers to a Deployment', { skip }, 
 test('kubectl rollout pauses and restarts, and waits for controllers that do not run', { skip }, async () => {
   await kubectl.says([
     [
-      'rollout status deploy/d --timeout=1s',
+      'rollout status deploy/d --timeout=3s',
       'Waiting for deployment spec update to be observed...\nerror: timed out waiting for the condition',
     ],
     ['rollout history deploy/d', 'deployment.apps/d \nNo rollout history found.'],
@@ -100,7 +100,7 @@ test('kubectl rollout status ends when the status says that all replicas are new
   const write = (change: object) =>
     server.send('PATCH', `${path}/status`, { status: change }, { 'content-type': 'application/merge-patch+json' });
   await write(status);
-  const waiting = kubectl.start('rollout status deploy/d --timeout=15s');
+  const waiting = kubectl.start('rollout status deploy/d --timeout=60s');
   await waiting.said(/Waiting for deployment "d" rollout to finish: 2 of 3 updated replicas are available/);
   await write({ availableReplicas: replicas });
   await waiting.said(/deployment "d" successfully rolled out/);

@@ -9,7 +9,7 @@ import { type ServerUnderTest, startServer } from './server-under-test.js';
 
 /** `kubectl`, and `kubectl.1.28` … beside it: what some distributions install. */
 const candidates = ['kubectl', ...[28, 29, 30, 31, 32, 33].map((minor) => `kubectl.1.${minor}`)];
-const deadlineMs = 30_000;
+const deadlineMs = 90_000;
 
 const definition = `apiVersion: apiextensions.k8s.io/v1
 kind: CustomResourceDefinition
@@ -120,7 +120,7 @@ async function refusals(kubectl: Kubectl): Promise<void> {
 }
 
 async function conditions(ok: Succeeding, api: ServerUnderTest): Promise<void> {
-  const waiting = ok(['wait', '--for=condition=Available', 'etcd/example', '--timeout=20s']);
+  const waiting = ok(['wait', '--for=condition=Available', 'etcd/example', '--timeout=60s']);
   const path = '/apis/etcd.database.coreos.com/v1beta2/namespaces/default/etcdclusters/example/status';
   const status = {
     conditions: [

@@ -11,7 +11,7 @@ import { type FuzzRequest, firstRequests, validRequests } from './fuzz/valid-req
 const requests = Number(process.env.CASTELLAN_FUZZ_REQUESTS ?? 2500);
 const seed = Number(process.env.CASTELLAN_SEED ?? 1);
 const mostGrownBytes = 300 * 1024 * 1024;
-const deadlineMs = 20_000;
+const deadlineMs = 60_000;
 const refreshEvery = 200;
 
 let keyspace: Keyspace;

@@ -24,13 +24,13 @@ function headOverHttp1(path: string, headers: Record<string, string> = {}) {
   const { caCertificate, adminKey, adminCertificate } = server.certificates;
   return new Promise<{ headers: Record<string, unknown>; body: Promise<Buffer>; close: () => void }>(
     (resolve, reject) => {
-      const options = { ca: caCertificate, key: adminKey, cert: adminCertificate, headers, timeout: 10_000 };
+      const options = { ca: caCertificate, key: adminKey, cert: adminCertificate, headers, timeout: 30_000 };
       const request = get(`${server.url}${path}`, options, (response) => {
         const body = response.toArray().then((chunks) => Buffer.concat(chunks));
         body.catch(() => {});
         resolve({ headers: response.headers, body, close: () => request.destroy() });
       });
-      request.on('timeout', () => reject(new Error(`no head of a reply to ${path} within 10 s`)));
+      request.on('timeout', () => reject(new Error(`no head of a reply to ${path} within 30 s`)));
       request.on('error', reject);
     },
   );

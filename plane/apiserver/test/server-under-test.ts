@@ -177,7 +177,7 @@ function watch(session: ClientHttp2Session, path: string): TestWatch {
   return {
     status,
     ended,
-    async next(deadlineMs = 5000) {
+    async next(deadlineMs = 30_000) {
       while (events.length === 0) {
         await new Promise<void>((resolve, reject) => {
           const timer = setTimeout(() => reject(new Error(`no event of ${path} within ${deadlineMs} ms`)), deadlineMs);

@@ -14,7 +14,7 @@ export interface UpgradedConnection {
   close(): void;
 }
 
-const deadlineMs = 5_000;
+const deadlineMs = 30_000;
 
 /** Sends the head of a request over HTTP/1.1 and waits for the head of the reply. */
 export async function upgrade(

@@ -373,5 +373,5 @@ async function gone(server: FakeApiServer, type: ResourceType, name: string): Pr
 }
 
 async function until(what: string, condition: () => boolean | Promise<boolean>): Promise<void> {
-  await waitFor(realWorld(), condition, { what, deadlineMs: 5_000, everyMs: 2 });
+  await waitFor(realWorld(), condition, { what, deadlineMs: 30_000, everyMs: 2 });
 }

@@ -69,5 +69,5 @@ function publish(server: FakeApiServer, t: { after(stop: () => Promise<void>): v
 
 async function isPublished(server: FakeApiServer, namespace: string): Promise<void> {
   const look = async () => (await server.find(configMaps, { ...key, namespace }))?.data?.['ca.crt'] === 'PEM';
-  await waitFor(realWorld(), look, { what: `the certificate in ${namespace}`, deadlineMs: 5_000, everyMs: 2 });
+  await waitFor(realWorld(), look, { what: `the certificate in ${namespace}`, deadlineMs: 30_000, everyMs: 2 });
 }

@@ -26,8 +26,9 @@ test('a process that has another start time is another process', () => {
   assert.equal(readLiveProcessRecord(path), undefined);
 });
 
-test('a process that has ended is not found', async () => {
+test('a process that has ended is not found', async (t) => {
   const child = spawn('sleep', ['60']);
+  t.after(() => child.kill('SIGKILL'));
   const pid = child.pid ?? assert.fail('sleep did not start');
   writeProcessRecord(path, { pid, startTime: startTimeOf(pid) });
   assert.equal(readLiveProcessRecord(path)?.pid, pid);

@@ -149,8 +149,6 @@ test('an expression that does not compile shows the place as cel-go does', () =>
 test('a bomb is stopped by its budget, and no operator hides that', () => {
   const numbers = JSON.stringify(Array.from({ length: 200 }, (_, index) => index));
   const bomb = `${numbers}.all(x, ${numbers}.all(y, ${numbers}.all(z, x + y + z >= 0)))`;
-  const startedAt = performance.now();
   assert.throws(() => evaluated(`${bomb} || true`), CelCostError);
   assert.throws(() => evaluated('"aaaaaaaaaa".matches("(a+)+$")', 3), CelCostError);
-  assert.ok(performance.now() - startedAt < 5000, 'a bomb takes seconds');
 });

@@ -24,7 +24,11 @@ const expectedTokens =
   "{'[', '{', '(', '.', '-', '!', 'true', 'false', 'null', NUM_FLOAT, NUM_INT, NUM_UINT, STRING, BYTES, IDENTIFIER}";
 
 /** An expression whose types do not fit, in the words of cel-go. */
-export function compileErrorText(source: string, error: unknown): string {
+export function compileErrorText(
+  source: string,
+  error: unknown,
+  { isFunction }: { readonly isFunction: (name: string) => boolean },
+): string {
   const mistake = mistakeOf(error);
   const { code, summary } = mistake;
   const start = mistake.range?.start ?? 0;
@@ -37,11 +41,20 @@ export function compileErrorText(source: string, error: unknown): string {
     case 'no_such_overload':
       return located(source, operatorPlace(source, mistake), operatorText(summary));
     case 'no_matching_overload':
-      return located(source, callPlace(source, mistake), callText(summary));
+      return located(source, callPlace(source, mistake), callText(summary, isFunction));
+    case 'cannot_index_type':
+      return located(source, start - 1, selectionText(summary));
+    case 'invalid_condition_type': {
+      const [, type] = /^(?:all|exists)\(.* got '(.*)'/.exec(summary) ?? [];
+      const isLoop = type !== undefined;
+      return located(source, start, isLoop ? `expected type 'bool' but found '${shownType(type)}'` : summary);
+    }
     case 'invalid_logical_operand': {
       const [, type = ''] = /got '(.*)'/.exec(summary) ?? [];
       return located(source, start, `expected type 'bool' but found '${shownType(type)}'`);
     }
+    case 'invalid_macro_argument':
+      return located(source, start, summary.startsWith('has()') ? 'invalid argument to has() macro' : summary);
     default:
       return located(source, start, summary);
   }
@@ -49,24 +62,29 @@ export function compileErrorText(source: string, error: unknown): string {
 
 /** `no such overload: int == string` */
 function operatorText(summary: string): string {
-  const [, left, operator = '', right = ''] =
-    /: (?:(.+) )?(!|-|==|!=|<=?|>=?|[+*/%]|in)(?: (.+)|\S.*)$/.exec(summary) ?? [];
-  if (left === undefined) {
-    const operand = summary.slice(summary.indexOf(operator) + operator.length);
-    return overloadText(operatorNames[operator] ?? `${operator}_`, [operand]);
-  }
-  return overloadText(operatorNames[operator] ?? `_${operator}_`, [left, right]);
+  const [, left, between = '', right = ''] = /: (.+?) (-|==|!=|<=?|>=?|[+*/%]|in) (.+)$/.exec(summary) ?? [];
+  if (left !== undefined) return overloadText(operatorNames[between] ?? `_${between}_`, [left, right]);
+  const [, before = '', operand = ''] = /: (!|-)(.+)$/.exec(summary) ?? [];
+  return overloadText(operatorNames[before] ?? `${before}_`, [operand]);
+}
+
+/** `Cannot index type 'string'` */
+function selectionText(summary: string): string {
+  const [, type = ''] = /'(.*?)'/.exec(summary) ?? [];
+  return `type '${shownType(type)}' does not support field selection`;
 }
 
 /** `found no matching overload for 'string.startsWith(int)'` */
-function callText(summary: string): string {
+function callText(summary: string, isFunction: (name: string) => boolean): string {
   const [, whole = ''] = /'(.*)'/.exec(summary) ?? [];
   const open = whole.indexOf('(');
   const [head, given] = [whole.slice(0, open), whole.slice(open + 1, -1)];
   const dot = head.lastIndexOf('.');
+  const name = head.slice(dot + 1);
+  if (!isFunction(name)) return `undeclared reference to '${name}' (in container '')`;
   const parameters = given === '' ? [] : given.split(/, (?![^<]*>)/);
   if (dot < 0) return overloadText(head, parameters);
-  return overloadText(head.slice(dot + 1), parameters, head.slice(0, dot));
+  return overloadText(name, parameters, head.slice(0, dot));
 }
 
 function overloadText(name: string, parameters: readonly string[], target?: string): string {

@@ -76,7 +76,11 @@ async function start(): Promise<CelEngine> {
 function compileIn(environment: Environment, source: string): CelProgram {
   const parsed = parse(environment, source);
   const { valid, type, error } = parsed.check();
-  if (!valid) throw new CelCompileError(compileErrorText(source, error), { cause: error });
+  if (!valid) {
+    const declared = new Set(environment.getDefinitions().functions.map(({ signature }) => nameOf(signature)));
+    const text = compileErrorText(source, error, { isFunction: (name) => declared.has(name) });
+    throw new CelCompileError(text, { cause: error });
+  }
   const expression: unknown = parsed.ast;
   if (!isExpression(expression)) throw new TypeError('cel-js gave no expression');
   return {
@@ -114,6 +118,12 @@ function declareLibraries(environment: Environment): void {
   for (const signature of new Set(declared)) {
     if (!known.has(formOf(signature))) environment.registerFunction(signature, notByCelJs);
   }
+}
+
+/** `charAt` of `string.charAt(int): string` */
+function nameOf(signature: string): string {
+  const head = signature.slice(0, signature.indexOf('('));
+  return head.slice(head.lastIndexOf('.') + 1);
 }
 
 /** A signature without what it returns. */

@@ -139,6 +139,11 @@ test('an expression that does not compile shows the place as cel-go does', () =>
     'self.spec.zzz == 1': `ERROR: <input>:1:10: undefined field 'zzz'\n | self.spec.zzz == 1\n | .........^`,
     'other > 1': `ERROR: <input>:1:1: undeclared reference to 'other' (in container '')\n | other > 1\n | ^`,
     'self.spec.a == "x"': `ERROR: <input>:1:13: found no matching overload for '_==_' applied to '(int, string)'\n | self.spec.a == "x"\n | ............^`,
+    '"x" + self.spec.a == "x"': `ERROR: <input>:1:5: found no matching overload for '_+_' applied to '(string, int)'\n | "x" + self.spec.a == "x"\n | ....^`,
+    '"x".foo()': `ERROR: <input>:1:8: undeclared reference to 'foo' (in container '')\n | "x".foo()\n | .......^`,
+    '["x"].exists(x, x.foo)': `ERROR: <input>:1:18: type 'string' does not support field selection\n | ["x"].exists(x, x.foo)\n | .................^`,
+    '["x"].all(x, x)': `ERROR: <input>:1:14: expected type 'bool' but found 'string'\n | ["x"].all(x, x)\n | .............^`,
+    'has(self)': `ERROR: <input>:1:5: invalid argument to has() macro\n | has(self)\n | ....^`,
     'true &&\n  self.spec.q.size(1)': `ERROR: <input>:2:19: found no matching overload for 'size' applied to 'string.(int)'\n |   self.spec.q.size(1)\n | ..................^`,
   };
   for (const [source, message] of Object.entries(messages)) {

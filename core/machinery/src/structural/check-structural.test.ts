@@ -129,3 +129,13 @@ test('the root is an object whose metadata is left alone', () => {
 test('the path of the schema is that of a definition with one version', () => {
   assert.equal(checkStructural({ type: 'string' })[0]?.field, 'spec.validation.openAPIV3Schema.type');
 });
+
+test('a schema that uses what it may not is still judged as structural, unless it cannot be read as such', () => {
+  assert.deepEqual(errorsOf({ type: 'object', properties: { a: {}, b: { type: 'odd' }, c: { type: 'array' } } }), [
+    '@.properties[b].type: Unsupported value: "odd": supported values: "array", "boolean", "integer", "number", "object", "string"',
+    '@.properties[a].type: Required value: must not be empty for specified object fields',
+    '@.properties[c].items: Required value: must be specified',
+  ]);
+  const referring: JsonSchema = { type: 'object', properties: { a: {}, b: Object.assign({}, { $ref: '#/a' }) } };
+  assert.deepEqual(errorsOf(referring), ['@.properties[b].$ref: Forbidden: $ref is not supported']);
+});

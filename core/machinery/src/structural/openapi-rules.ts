@@ -31,13 +31,22 @@ function errorsWithin(schema: JsonSchema, path: string): readonly FieldError[] {
   ]);
 }
 
+/** What keeps a schema from being read as a structural one at all. */
+export function unsupportedErrors(schema: JsonSchema, path: string): readonly FieldError[] {
+  return walkSchema(schema, path).flatMap((each) => [
+    ...keywordErrors(each.schema, each.path),
+    ...combinatorBranches(each.schema, each.path).flatMap((branch) => unsupportedErrors(branch.schema, branch.path)),
+  ]);
+}
+
+function keywordErrors(schema: JsonSchema, path: string): readonly FieldError[] {
+  return unsupportedKeywords
+    .filter((keyword) => ownValue({ ...schema }, keyword) !== undefined)
+    .map((keyword) => fieldError.forbidden(`${path}.${keyword}`, `${keyword} is not supported`));
+}
+
 function errorsOf(schema: JsonSchema, path: string): readonly FieldError[] {
-  const errors: FieldError[] = [];
-  for (const keyword of unsupportedKeywords) {
-    if (ownValue({ ...schema }, keyword) !== undefined) {
-      errors.push(fieldError.forbidden(`${path}.${keyword}`, `${keyword} is not supported`));
-    }
-  }
+  const errors: FieldError[] = [...keywordErrors(schema, path)];
   if (schema.uniqueItems) {
     errors.push(
       fieldError.forbidden(

@@ -1,4 +1,4 @@
-// Writes the parts of documents that are made from code: the help of each command, and the table of errors.
+// Writes the parts of documents that are made from code: the help of each command, the table of errors, the fields of kinds.
 //   node scripts/docs.mjs
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,6 +10,7 @@ export async function madeParts() {
   return [
     { file: 'docs/cli.md', part: 'help', content: await helpOfEachCommand() },
     { file: 'docs/errors.md', part: 'errors', content: await tableOfErrors() },
+    { file: 'docs/kinds.md', part: 'kinds', content: await referenceOfKinds() },
   ];
 }
 
@@ -35,6 +36,14 @@ async function tableOfErrors() {
       `| \`${code}\` | ${exitCode} | ${summary} | ${next.replaceAll('|', '\\|')} |`,
   );
   return ['| code | exit status | when | what to do |', '|---|---|---|---|', ...rows].join('\n');
+}
+
+async function referenceOfKinds() {
+  const { etcdClusters } = await import(pathToFileURL(join(root, 'operators/etcd/dist/src/index.js')).href);
+  return [etcdClusters]
+    .map((kind) => kind.document().replace(/^(#+ )/gm, '#$1'))
+    .join('\n')
+    .trim();
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -101,6 +101,7 @@ export {
 export {
   type AdmissionOperation,
   type AdmissionQuestion,
+  type AskedObjects,
   type Verdict,
   type Webhook,
   type WebhookHandlers,

@@ -94,8 +94,10 @@ export class CertificateKeeper {
     signal: AbortSignal,
   ): Promise<WebhookCertificates | undefined> {
     const { client, world, demands, secret, log } = this.#options;
-    const isNewestTrusted = kept !== undefined && this.#isTrusted(bundleOf(kept));
-    const renewed = renewedCertificates(kept, { ...demands, nowMs: world.clock.now(), isNewestTrusted });
+    // A Secret that was removed or spoilt is written anew with what API servers trust already.
+    const known = kept ?? this.#served;
+    const isNewestTrusted = known !== undefined && this.#isTrusted(bundleOf(known));
+    const renewed = renewedCertificates(known, { ...demands, nowMs: world.clock.now(), isNewestTrusted });
     if (renewed === kept) return kept;
     const data = secretData(renewed);
     try {

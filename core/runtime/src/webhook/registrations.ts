@@ -99,6 +99,7 @@ function entry(
     matchPolicy: 'Equivalent',
     sideEffects: 'None',
     timeoutSeconds: handlers.timeoutSeconds ?? 10,
+    ...handlers.asks,
     rules: [
       {
         apiGroups: [type.group],

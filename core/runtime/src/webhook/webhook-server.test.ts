@@ -189,7 +189,7 @@ test('WH4 a handler that throws, hangs or is sent nonsense is a failure with wor
   });
   assert.deepEqual(await post('/hangs?timeout=1s', '{}'), {
     status: 500,
-    body: 'the webhook at /hangs failed: waited 0.9 s for the webhook at /hangs to answer; it did not happen',
+    body: 'the webhook at /hangs failed: waited 0.5 s for the webhook at /hangs to answer; it did not happen',
   });
   assert.deepEqual(await post('/asks', '{"kind":"AdmissionReview"}'), {
     status: 400,

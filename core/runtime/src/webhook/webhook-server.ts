@@ -21,6 +21,7 @@ export interface WebhookServerOptions {
 const mostBodyBytes = 7 * 1024 * 1024;
 /** What a caller waits that says nothing of it, as API servers do. */
 const defaultTimeoutMs = 10_000;
+const replyMs = 1_000;
 const drainMs = 10_000;
 
 /** Serves reviews over TLS, by HTTP/2 and HTTP/1.1. Its certificate can be changed while it serves: connections stay. */
@@ -100,7 +101,10 @@ export class WebhookServer {
     const handler = handlers.get(path);
     if (handler === undefined) return send(response, 404, `there is no webhook at ${path}`);
     if (request.method !== 'POST') return send(response, 405, 'reviews are sent by POST');
-    const deadline = startDeadline(clock, timeoutOf(query) * 0.9, `the webhook at ${path} to answer`);
+    const timeoutMs = timeoutOf(query);
+    // The reply that says why has to arrive before its caller gives up.
+    const answerMs = timeoutMs - Math.min(timeoutMs / 2, replyMs);
+    const deadline = startDeadline(clock, answerMs, `the webhook at ${path} to answer`);
     try {
       const review: unknown = parseExactJson(await unlessAborted(bodyOf(request), deadline.signal));
       const answered = Promise.resolve().then(() => handler(review, deadline.signal));

@@ -1,4 +1,4 @@
-import type { FieldError, KubernetesObject, ResourceType } from '@castellan/machinery';
+import type { FieldError, KubernetesObject, LabelSelectorObject, ResourceType } from '@castellan/machinery';
 
 export type AdmissionOperation = 'CREATE' | 'UPDATE' | 'DELETE';
 
@@ -39,6 +39,17 @@ export interface WebhookHandlers<T extends KubernetesObject> {
   readonly failurePolicy?: 'Fail' | 'Ignore';
   /** From 1 to 30; 10 unless told. */
   readonly timeoutSeconds?: number;
+  /** Of which objects it is asked; of all unless told. */
+  readonly asks?: AskedObjects;
+}
+
+/** As in a ValidatingWebhookConfiguration: all of these have to hold. */
+export interface AskedObjects {
+  /** On the labels of the object's namespace: leave out the operator's own, and it can be repaired while it does not answer. */
+  readonly namespaceSelector?: LabelSelectorObject;
+  readonly objectSelector?: LabelSelectorObject;
+  /** In CEL, on `object`, `oldObject` and `request`. */
+  readonly matchConditions?: readonly { readonly name: string; readonly expression: string }[];
 }
 
 /** Handlers of one kind, for `createWebhooks`. */

@@ -28,17 +28,53 @@ function managerOf(world: SimulatedWorld, client: FakeCluster, options: Partial<
   };
 }
 
-test('63: a kind that is not served within the deadline is an error that names it', async () => {
+test('63: a kind that may not be read within the deadline is an error that names it', async () => {
   const world = simulatedWorld(1);
   const client = new FakeCluster();
   client.intercept = (call) => {
-    if (/^(LIST|WATCH) secrets/.test(call)) throw StatusError.of('NotFound', 'the server could not find the resource');
+    if (/^(LIST|WATCH) secrets/.test(call)) throw StatusError.of('Forbidden', 'secrets is forbidden');
   };
   const { manager, run } = managerOf(world, client, { controllers: [{ ...idle, owns: [secrets] }] });
   const ended = run();
   await assert.rejects(world.run(ended, 200_000), /the first list of secrets did not come within 120 s/);
   await assert.rejects(manager.ready(), /the first list of secrets/);
   assert.deepEqual(client.openWatches, []);
+  assert.equal(world.pendingTimers, 0);
+});
+
+test('K2: a controller waits for a kind that is missing while others work, begins when it is there, and rests when it goes', async () => {
+  const world = simulatedWorld(1);
+  const client = new FakeCluster();
+  const runs: string[] = [];
+  const noting = (name: string) => controllerOf(async (key) => void runs.push(`${name} ${key.name}`), name);
+  const missing = (call: string): void => {
+    if (/^(LIST|WATCH) secrets/.test(call)) throw StatusError.of('NotFound', 'the server could not find the resource');
+  };
+  client.intercept = missing;
+  await client.create(configMaps, { metadata: { namespace: 'default', name: 'a' } });
+  const controllers = [
+    noting('other'),
+    { ...noting('waiting'), owns: [secrets] },
+    { ...idle, name: 'third', for: secrets },
+  ];
+  const { manager, run, stop, lines } = managerOf(world, client, { controllers });
+  const ended = run();
+  await world.advance(300_000);
+  assert.deepEqual([runs, manager.status().isReady], [['other a'], true]);
+  assert.equal(lines.filter((line) => line.includes('secrets is not served: waiting until it is')).length, 1);
+  client.intercept = () => undefined;
+  await world.advance(15_000);
+  assert.deepEqual(runs, ['other a', 'waiting a']);
+  await client.create(secrets, { metadata: { namespace: 'default', name: 's' } });
+  await world.advance(0);
+  const third = () => manager.status().controllers.find(({ name }) => name === 'third');
+  assert.deepEqual([third()?.reconciles, third()?.keys.length], [1, 1]);
+  client.intercept = missing;
+  client.cutWatches();
+  await world.advance(60_000);
+  assert.deepEqual([third()?.failures, third()?.keys.length], [0, 0], 'what was known of its objects is gone');
+  stop();
+  await world.run(ended, 5_000);
   assert.equal(world.pendingTimers, 0);
 });
 

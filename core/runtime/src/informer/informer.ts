@@ -45,6 +45,7 @@ export class Informer<T extends KubernetesObject> {
   readonly #indexes = new Map<CacheIndex<T>, StoreIndex<T>>();
   readonly #handlers = new Set<RegisteredHandler<T>>();
   readonly #synced = deferred();
+  readonly #known = deferred();
   /** One for each namespace, or one for all. */
   readonly #feeds: readonly Feed<T>[];
   #state: InformerState = 'not started';
@@ -107,6 +108,11 @@ export class Informer<T extends KubernetesObject> {
 
   whenSynced(): Promise<void> {
     return this.#synced.promise;
+  }
+
+  /** Synced, or found to wait for a kind that the server does not serve, which may take for ever. */
+  whenKnown(): Promise<void> {
+    return this.#known.promise;
   }
 
   get size(): number {
@@ -240,11 +246,13 @@ export class Informer<T extends KubernetesObject> {
     if (!this.isSynced) return;
     for (const handler of this.#handlers) handler.listGiven();
     this.#synced.resolve();
+    this.#known.resolve();
   }
 
   #setState(state: InformerState): void {
     if (this.#state === state) return;
     this.#state = state;
+    if (state === 'waiting for the kind') this.#known.resolve();
     this.#options.onState?.(state);
   }
 

@@ -1,6 +1,6 @@
 // Walk 5b/10: a change held by the informer becomes a key in this controller's queue; a worker gives it to the operator.
 
-import { type Client, startDeadline } from '@castellan/client';
+import { type Client, startDeadline, unlessAborted } from '@castellan/client';
 import {
   formatKey,
   isStatusError,
@@ -112,10 +112,22 @@ export class ControllerRunner {
     if (signal.aborted) close();
     const { concurrency = 1 } = this.#options.controller;
     try {
-      await Promise.all(Array.from({ length: concurrency }, () => this.#work(signal)));
+      if (await this.#isSynced(signal))
+        await Promise.all(Array.from({ length: concurrency }, () => this.#work(signal)));
     } finally {
       signal.removeEventListener('abort', close);
       this.#sources.removeAll();
+    }
+  }
+
+  /** A kind that is missing may come at any time; until then this controller waits, and others work. */
+  async #isSynced(signal: AbortSignal): Promise<boolean> {
+    try {
+      await unlessAborted(this.#sources.synced(), signal);
+      return true;
+    } catch (error) {
+      if (signal.aborted) return false;
+      throw error;
     }
   }
 

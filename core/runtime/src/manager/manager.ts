@@ -49,7 +49,7 @@ export interface Manager {
   run(signal: AbortSignal): Promise<void>;
   /** Cached reads of every kind that is watched; complete once `ready`. */
   readonly cache: Reader;
-  /** All caches are complete. Rejects when `run` ends before. */
+  /** All caches are complete, but for those of kinds that are not served: their controllers wait. Rejects when `run` ends before. */
   ready(): Promise<void>;
   status(): ManagerStatus;
   /** What is wrong with it, such that the process should be started anew; `undefined` when nothing is. */
@@ -204,11 +204,11 @@ class ControllerManager implements Manager {
     };
     const deadline = startDeadline(this.#options.world.clock, deadlineMs, 'the caches', signal);
     try {
-      await unlessAborted(Promise.all(informers.map((informer) => informer.whenSynced())), deadline.signal);
+      await unlessAborted(Promise.all(informers.map((informer) => informer.whenKnown())), deadline.signal);
     } catch (error) {
       if (!deadline.isPassed) throw error;
       throw new Error(
-        `${missing()} did not come within ${deadlineMs / 1_000} s: see the log for why; the kind may not be served, or may not be allowed`,
+        `${missing()} did not come within ${deadlineMs / 1_000} s: see the log for why; it may not be allowed`,
         { cause: error },
       );
     } finally {

@@ -29,6 +29,9 @@ export class ControllerSources {
   readonly #notify: Notify;
   readonly #removers: (() => void)[] = [];
   readonly #channels: ChannelConsumer[] = [];
+  readonly #watched = new Set<Informer<KubernetesObject>>();
+  /** Those without which the controller does not start. */
+  readonly #first: readonly Informer<KubernetesObject>[];
 
   constructor(controller: Controller, informers: InformerSet, notify: Notify) {
     this.#for = controller.for;
@@ -40,6 +43,7 @@ export class ControllerSources {
       ...(controller.watches ?? []),
     ]);
     for (const index of controller.indexes ?? []) informers.addIndex(index);
+    this.#first = [...this.#watched];
     for (const channel of controller.channels ?? []) this.add(channel);
   }
 
@@ -47,6 +51,11 @@ export class ControllerSources {
   add(source: WatchSource | ChannelSource): void {
     if ('type' in source) this.#addWatches([source]);
     else this.#attach(source);
+  }
+
+  /** What was named when the controller was made is in the cache. */
+  async synced(): Promise<void> {
+    await Promise.all(this.#first.map((informer) => informer.whenSynced()));
   }
 
   /** A worker has this key. */
@@ -72,6 +81,7 @@ export class ControllerSources {
       byInformer.set(informer, [...(byInformer.get(informer) ?? []), source]);
     }
     for (const [informer, sourcesOfType] of byInformer) {
+      this.#watched.add(informer);
       let isReplay = true;
       const registration = informer.addHandler((change) => {
         const isInitial = change.kind === 'added' && (isReplay || !informer.isSynced);

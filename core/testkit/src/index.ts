@@ -1,4 +1,7 @@
 export { type BootedPlane, type BootOptions, bootPlane } from './boot-plane.js';
+export { type CheckOptions, checkOperator } from './checks/check-operator.js';
+export type { CheckReport, PointResult } from './checks/check-report.js';
+export { type CheckName, type CheckPoint, checkNames, type OperatorScenario } from './checks/operator-scenario.js';
 export { type DrawnFaults, drawFaults, type FaultKind, faultKinds } from './cluster/draw-faults.js';
 export type { EndFault, EventFate, EventFault, Faults, RequestFate, RequestFault } from './cluster/faults.js';
 export type { HistoryEntry } from './cluster/history.js';

@@ -67,7 +67,7 @@ export function greeterOperator(reconcile: Controller['reconcile'] = reconcileGr
 }
 
 /** Looks at everything it owns in each pass, and does one thing after another towards what the spec says. */
-async function reconcileGreeter(
+export async function reconcileGreeter(
   key: { readonly namespace?: string; readonly name: string },
   context: ReconcileContext,
 ): Promise<undefined> {

@@ -21,6 +21,7 @@ import { ClusterState } from './cluster-state.js';
 import { drivenClient } from './driven-client.js';
 import { type Driver, RealDriver, VirtualDriver } from './driver.js';
 import { Faults } from './faults.js';
+import { freshKeyspace } from './fresh-keyspace.js';
 import { History, type HistoryEntry, historyText } from './history.js';
 import { inProcessTransport } from './in-process-transport.js';
 import { lateKeyspace } from './late-keyspace.js';
@@ -117,7 +118,7 @@ class Cluster implements TestCluster {
   readonly #options: TestClusterOptions;
   readonly #history: History;
   readonly #driver: Driver;
-  readonly #keyspace: Keyspace;
+  #keyspace: Keyspace;
   readonly #log: Log;
   readonly #servers = new Map<number, ReturnType<typeof createApiServer>>();
   readonly #lives = new Map<string, ClusterProcess>();
@@ -173,6 +174,8 @@ class Cluster implements TestCluster {
 
   async #start(): Promise<void> {
     const { operators = [], controllers = true } = this.#options;
+    // Its objects are as old as simulated time.
+    if (this.#options.clock === 'virtual') this.#keyspace = await freshKeyspace(this.world);
     await this.state.follow(this.#keyspace);
     await this.#transport(0);
     const nodesReady = this.#startProcess('nodes', (life, ready) => this.#runNodes(life, ready));

@@ -59,7 +59,7 @@ export function etcdCluster(size: number): EtcdCluster {
 }
 
 /** All members vote and are ready, as many as wanted, the status says so, and what was acknowledged is there. */
-export function isSettled(cluster: TestCluster, etcd: SimulatedEtcd, size: number): boolean {
+function isSettled(cluster: TestCluster, etcd: SimulatedEtcd, size: number): boolean {
   const found = cluster.state.get(etcdClusters, etcdKey);
   const truths = [...etcd.clusters.values()];
   const [truth] = truths;
@@ -76,7 +76,7 @@ export function isSettled(cluster: TestCluster, etcd: SimulatedEtcd, size: numbe
 }
 
 /** What is looked at after every write: fails with what must never be. */
-function watchInvariants(cluster: TestCluster, etcd: SimulatedEtcd): () => void {
+export function watchInvariants(cluster: TestCluster, etcd: SimulatedEtcd): () => void {
   let acknowledged = 0;
   let lastMs = 0;
   return () => {

@@ -35,7 +35,11 @@ export class StatusDraft {
     const status = { ...before, ...Object.fromEntries(this.#fields), ...(isComplete ? observed : {}) };
     if (this.#conditions.size === 0) return status;
     let conditions = conditionsOf(status);
+    const earlier = conditionsOf(before);
     for (const condition of this.#conditions.values()) {
+      // Where the reconcile gave a list of its own, without this one, it is still as old as it was.
+      const own = earlier.find(({ type }) => type === condition.type);
+      if (own !== undefined && !conditions.some(({ type }) => type === own.type)) conditions = [...conditions, own];
       conditions = setCondition(conditions, { ...condition, ...observed }, now);
     }
     return { ...status, conditions };

@@ -1,0 +1,68 @@
+// Clusters on a virtual clock: scenarios under faults that follow from a seed, and the checks for any operator. For npm run sim.
+import { fail } from './repository.mjs';
+
+const progressMs = 5_000;
+
+/** Runs so many seeds of each scenario, and tells of each that fails; gives 1 where one did, else 0. */
+export async function simulateScenarios({ scenario, seed, seeds }) {
+  let failures = 0;
+  for (const [name, { underFaults }] of await chosen(scenario)) {
+    const startedMs = performance.now();
+    let shownMs = startedMs;
+    let simulatedMs = 0;
+    let entries = 0;
+    const rate = () => ((performance.now() - startedMs) / 1000).toFixed(1);
+    const told = (done) =>
+      `${name}: ${done} of ${seeds} seeds, ${Math.round(simulatedMs / 60_000)} simulated minutes, ${entries} entries of history, ${rate()} s`;
+    for (let index = 0; index < seeds; index++) {
+      const own = seed + index;
+      try {
+        const cluster = await underFaults(own, `npm run sim -- --scenario ${name} --seeds 1 --seed ${own}`);
+        simulatedMs += cluster.world.clock.monotonicNow();
+        entries += cluster.history().length;
+        await cluster.stop();
+      } catch (error) {
+        failures += 1;
+        console.log(`${name}, seed ${own}: ${error.message}`);
+      }
+      if (performance.now() - shownMs < progressMs || index === seeds - 1) continue;
+      shownMs = performance.now();
+      console.log(`  ${told(index + 1)}`);
+    }
+    console.log(`${told(seeds)}, ${failures} failures`);
+  }
+  return failures > 0 ? 1 : 0;
+}
+
+/** Tries every point of every check, or those that are asked for; gives 1 where one failed, else 0. */
+export async function checkScenarios({ scenario, check, point }) {
+  const { checkNames, checkOperator } = await import('@castellan/testkit');
+  if (check !== undefined && !checkNames.includes(check)) fail(`--check ${check}: one of ${checkNames.join(', ')}`);
+  let failures = 0;
+  for (const [name, { checks }] of await chosen(scenario)) {
+    const startedMs = performance.now();
+    const report = await checkOperator(checks, {
+      ...(check === undefined ? {} : { checks: [check] }),
+      ...(point === undefined ? {} : { point }),
+      replay: (at) => `npm run sim -- --scenario ${name} --check '${at.check}' --point '${at.point}'`,
+    });
+    failures += report.failures.length;
+    console.log(`${report}${report.tried} points tried, ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
+  }
+  return failures > 0 ? 1 : 0;
+}
+
+/** What every one has: `underFaults`, a run of a seed; and `checks`, the scenario of the checks. */
+async function chosen(scenario) {
+  const { etcdUnderFaults } = await import('../tests/dist/simulation/etcd-scenario.js');
+  const { etcdChecks } = await import('../tests/dist/simulation/etcd-checks.js');
+  const { greeterChecks, greeterUnderFaults } = await import('../core/testkit/dist/test/greeter-scenario.js');
+  const scenarios = {
+    greeter: { underFaults: greeterUnderFaults, checks: greeterChecks() },
+    etcd: { underFaults: etcdUnderFaults, checks: etcdChecks },
+  };
+  if (scenario !== undefined && !(scenario in scenarios)) {
+    fail(`--scenario ${scenario}: one of ${Object.keys(scenarios).join(', ')}`);
+  }
+  return Object.entries(scenarios).filter(([name]) => scenario === undefined || name === scenario);
+}

@@ -10,9 +10,11 @@ import {
   isStatusError,
   type Kind,
   keyOf,
+  mutatingWebhookConfigurations,
   type ReadOf,
   s,
   secrets,
+  validatingWebhookConfigurations,
 } from '@castellan/machinery';
 import { createWebhooks, type OwnCertificates, type Webhook, webhook } from '@castellan/runtime';
 import { type BootedPlane, bootPlane, eventually } from '@castellan/testkit';
@@ -75,13 +77,14 @@ async function running(
     ...(options.webhooks === undefined ? {} : { webhooks: options.webhooks }),
     ...(options.kinds === undefined ? {} : { kinds: options.kinds }),
   });
-  const stop = new AbortController();
-  const run = hooks.run(stop.signal);
-  t.after(async () => {
-    stop.abort(new Error('the test has ended'));
+  const stopping = new AbortController();
+  const run = hooks.run(stopping.signal);
+  const stop = async () => {
+    stopping.abort(new Error('the test has ended'));
     await run;
-  });
-  return { hooks, lines };
+  };
+  t.after(stop);
+  return { hooks, lines, stop };
 }
 
 async function booted(t: TestContext): Promise<BootedPlane> {
@@ -189,6 +192,17 @@ test('objects of two versions are one object, converted by the functions of the 
     force: true,
   });
   assert.equal(applied.spec.conversion?.strategy, 'Webhook');
+});
+
+test('a definition that is not there yet is made with its conversion', async (t) => {
+  const plane = await bootPlane({ controllers: false });
+  t.after(() => plane.stop());
+  const { hooks } = await running(t, plane, { kinds: [Widget] });
+  await hooks.ready();
+  const { spec, metadata } = await plane.client.get(customResourceDefinitions, keyOf(Widget.crd));
+  assert.equal(spec.conversion?.strategy, 'Webhook');
+  assert.deepEqual(spec.versions, Widget.crd.spec.versions);
+  assert.equal(metadata.generation, 1);
 });
 
 test('while the authority and the certificate are changed again and again, every request is answered', async (t) => {
@@ -301,6 +315,19 @@ test('a Secret that is removed or spoilt is written anew with the certificates i
   await eventually('the Secret to be as it was', isRestored, { deadlineMs: 10_000 });
   await client.delete(secrets, secret);
   await eventually('the Secret to be there again', isRestored, { deadlineMs: 10_000 });
+});
+
+test('what an earlier version of the program was asked of is given up', async (t) => {
+  const plane = await booted(t);
+  const named = { name: 'widget-operator' };
+  const earlier = await running(t, plane, { webhooks: [webhook(Widget, { validate: () => undefined })] });
+  await earlier.hooks.ready();
+  assert.equal((await plane.client.get(validatingWebhookConfigurations, named)).webhooks?.length, 1);
+  await earlier.stop();
+  const later = await running(t, plane, { webhooks: [webhook(Widget, { mutate: (object) => object })] });
+  await later.hooks.ready();
+  assert.equal((await plane.client.get(validatingWebhookConfigurations, named)).webhooks?.length ?? 0, 0);
+  assert.equal((await plane.client.get(mutatingWebhookConfigurations, named)).webhooks?.length, 1);
 });
 
 test('of two processes the leader writes, and the other serves with the same certificate', async (t) => {

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { Client } from '@castellan/client';
-import { formatKey, type Kind, keyOf, type ObjectKey } from '@castellan/machinery';
+import { type Kind, keyOf, type ObjectKey } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { Log } from '../controller.js';
 import { deferred } from '../deferred.js';
@@ -21,8 +21,9 @@ export interface WebhooksOptions {
   readonly name: string;
   readonly webhooks?: readonly Webhook[];
   /**
-   * Kinds with several versions (`withVersion`), to be converted here. Until `ready`, write objects in the kind's own version
-   * only: an API server that was told of no conversion takes those of all versions for the same.
+   * Kinds with several versions (`withVersion`), to be converted here. A definition that is not there yet is made, with its
+   * conversion. Where somebody else made it without, write objects in the kind's own version only until `ready`: an
+   * API server that was told of no conversion takes those of all versions for the same.
    */
   readonly kinds?: readonly Kind[];
   /**
@@ -162,14 +163,16 @@ function addressOf(endpoint: WebhooksOptions['endpoint'], port: number): Webhook
 }
 
 async function register(
-  { type, object, isOurs }: Registration,
+  { type, object, whole, isEmpty = false }: Registration,
   { client, name }: WebhooksOptions,
   memory: ApplyMemory,
   signal: AbortSignal,
 ): Promise<void> {
   const existing = await client.find(type, keyOf(object), { signal });
-  if (existing === undefined && !isOurs) {
-    throw new Error(`${type.kind} ${formatKey(keyOf(object))} is not there yet, and cannot be told of its conversion`);
+  if (existing === undefined && isEmpty) return;
+  if (existing === undefined && whole !== undefined) {
+    await client.create(type, whole, { fieldManager: `${name}-webhooks`, signal });
+    return;
   }
   await applyObject(client, type, object, {
     existing,

@@ -30,8 +30,10 @@ export interface Registered {
 export interface Registration {
   readonly type: ResourceType;
   readonly object: KubernetesObject;
-  /** False for what is only added to: a definition that is not there yet is not made. */
-  readonly isOurs: boolean;
+  /** What is made where there is none yet, if that is more than what is applied. */
+  readonly whole?: KubernetesObject;
+  /** Applied only to give up what an earlier version of the program had. */
+  readonly isEmpty?: boolean;
 }
 
 export const paths = {
@@ -43,16 +45,17 @@ export const paths = {
 /** What tells the API server of all webhooks: two configurations, and the conversion of each kind with several versions. */
 export function registrationsOf(registered: Registered): readonly Registration[] {
   const { name, webhooks, kinds } = registered;
-  const configuration = (type: ResourceType, entries: readonly object[]): readonly Registration[] =>
-    entries.length === 0
-      ? []
-      : [{ type, object: withField({ metadata: { name } }, 'webhooks', entries), isOurs: true }];
+  const configuration = (type: ResourceType, entries: readonly object[]): Registration => ({
+    type,
+    object: withField({ metadata: { name } }, 'webhooks', entries),
+    isEmpty: entries.length === 0,
+  });
   return [
-    ...configuration(
+    configuration(
       mutatingWebhookConfigurations,
       webhooks.filter(({ handlers }) => handlers.mutate !== undefined).map((each) => mutating(each, registered)),
     ),
-    ...configuration(
+    configuration(
       validatingWebhookConfigurations,
       webhooks.filter(({ handlers }) => handlers.validate !== undefined).map((each) => validating(each, registered)),
     ),
@@ -65,7 +68,7 @@ export function registrationsOf(registered: Registered): readonly Registration[]
       return {
         type: customResourceDefinitions,
         object: withField({ metadata }, 'spec', { conversion }),
-        isOurs: false,
+        whole: withField(kind.crd, 'spec', { ...kind.crd.spec, conversion }),
       };
     }),
   ];

@@ -64,6 +64,20 @@ function areNpmPackagesInstalled() {
   });
 }
 
+/** What tests run as pods beside what users do. Installed where that can be; where not, their tests are skipped. */
+const testPrograms = { memcached: 'memcached' };
+
+export async function ensureTestPrograms() {
+  const packages = Object.keys(testPrograms)
+    .filter((program) => !isOnPath(program))
+    .map((program) => testPrograms[program]);
+  if (packages.length === 0 || process.getuid?.() !== 0 || !isOnPath('apt-get')) return;
+  console.log(`setup: installing Debian packages for tests (${packages.join(', ')})`);
+  await installDebianPackages(packages, `apt-get install -y --no-install-recommends ${packages.join(' ')}`, {
+    onFailure: () => console.log(`setup: no ${packages.join(', ')}, its tests are skipped`),
+  });
+}
+
 async function ensurePrograms() {
   const missing = Object.keys(programs).filter((program) => !isOnPath(program));
   if (missing.length === 0) return;
@@ -86,10 +100,10 @@ async function ensurePrograms() {
 }
 
 /**
- * Debian's etcd-server starts etcd as a service when it is installed. We want the program only: a policy file forbids
- * starting services during this installation, and the service is not enabled for the next boot.
+ * Debian's servers start as services when they are installed. We want the programs only: a policy file forbids
+ * starting services during this installation, and they are not enabled for the next boot.
  */
-async function installDebianPackages(packages, command) {
+async function installDebianPackages(packages, command, { onFailure = fail } = {}) {
   const policyPath = '/usr/sbin/policy-rc.d';
   const isPolicyOurs = !existsSync(policyPath);
   if (isPolicyOurs) writeFileSync(policyPath, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
@@ -98,15 +112,16 @@ async function installDebianPackages(packages, command) {
     const update = await run('apt-get', ['update', '-qq'], { env });
     const install = await run('apt-get', command.split(' ').slice(1), { env });
     if (install.code !== 0) {
-      fail(
+      onFailure(
         `${update.code === 0 ? '' : update.output}${install.output.trim()}\n${command} failed (see above).\nNext: run it by hand.`,
       );
     }
   } finally {
     if (isPolicyOurs) rmSync(policyPath, { force: true });
   }
-  if (packages.includes('etcd-server') && isOnPath('systemctl'))
-    await run('systemctl', ['disable', '--quiet', 'etcd.service']);
+  const services = { 'etcd-server': 'etcd.service', memcached: 'memcached.service' };
+  const installed = packages.map((name) => services[name]).filter((service) => service !== undefined);
+  if (installed.length > 0 && isOnPath('systemctl')) await run('systemctl', ['disable', '--quiet', ...installed]);
 }
 
 function isOnPath(program) {

@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { inspect } from 'node:util';
 import { ensureNewerEtcd } from './newer-etcd.mjs';
 import { builtFileOf, fail, filesOf, packageFolders, packageOf, root } from './repository.mjs';
-import { setup } from './setup.mjs';
+import { ensureTestPrograms, setup } from './setup.mjs';
 
 const fileDeadlineMs = 180_000;
 const totalDeadlineMs = 1_500_000;
@@ -32,6 +32,7 @@ const packages = [...new Set(sources.map(packageOf))];
 const areUnits = patterns.length > 0 && packages.every((folder) => /^(core|plane|operators)\//.test(folder));
 await setup(areUnits ? { packages } : {});
 if (packages.includes('plane/keyspace')) await ensureNewerEtcd();
+if (packages.includes('tests')) await ensureTestPrograms();
 
 const unbuilt = sources.filter((source) => !existsSync(join(root, builtFileOf(source))));
 if (unbuilt.length > 0) fail(`${unbuilt.join(', ')}: not compiled.\nNext: npm run build`);

@@ -4,11 +4,16 @@ import type { Run } from './context.js';
 export interface CommandDefinition {
   readonly name: string;
   readonly summary: string;
-  /** The one argument, as in `<KIND/NAME>`; its value is the option `argument`. */
-  readonly argument?: { readonly name: string; readonly description: string };
+  /** Those that are not options, all of them required; their values are the option `arguments`. */
+  readonly arguments?: readonly ArgumentDefinition[];
   readonly options: readonly OptionDefinition[];
   readonly notes?: string;
   load(): Promise<Run>;
+}
+
+export interface ArgumentDefinition {
+  readonly name: string;
+  readonly description: string;
 }
 
 export interface OptionDefinition {
@@ -102,7 +107,7 @@ export const commands: readonly CommandDefinition[] = [
   {
     name: 'explain',
     summary: 'why an object was reconciled last, what that did, and what is waited for',
-    argument: { name: 'KIND/NAME', description: 'such as etcdcluster/demo; kinds and plurals, in any case' },
+    arguments: [{ name: 'KIND/NAME', description: 'such as etcdcluster/demo; kinds and plurals, in any case' }],
     options: [
       { flags: '-n, --namespace <NAME>', description: 'of the object (default: default)' },
       {
@@ -125,6 +130,22 @@ export const commands: readonly CommandDefinition[] = [
     options: [file],
     notes: 'Works without a running plane: the plan is then that of a new cluster.',
     load: async () => (await import('./commands/plan.js')).plan,
+  },
+  {
+    name: 'new',
+    summary: 'make a project of your own: an operator that is explored, simulated and running in ten minutes',
+    arguments: [
+      { name: 'WHAT', description: 'operator' },
+      { name: 'NAME', description: 'of what it operates, such as memcached; lower case, with - between words' },
+    ],
+    options: [
+      { flags: '--dir <DIR>', description: 'where; it must be empty or absent (default: ./NAME-operator)' },
+      { flags: '--group <GROUP>', description: 'API group of its kind (default: example.com)' },
+      { flags: '--image <IMAGE>', description: 'what its pods run (default: NAME:latest)' },
+      { flags: '--container-port <N>', description: 'where they listen (default: 8080)', kind: 'port' },
+    ],
+    notes: 'The tutorial goes on from there: docs/tutorial.md.',
+    load: async () => (await import('./commands/new.js')).newProject,
   },
   {
     name: 'kubeconfig',

@@ -41,15 +41,13 @@ function addCommand(program: Command, definition: CommandDefinition, onCommand: 
     .summary(definition.summary)
     .description(sentence(definition.summary));
   for (const option of [...definition.options, ...sharedOptions]) command.addOption(toOption(option));
-  if (definition.argument !== undefined) {
-    command.argument(`<${definition.argument.name}>`, definition.argument.description);
-  }
+  for (const { name, description } of definition.arguments ?? []) command.argument(`<${name}>`, description);
   if (definition.notes !== undefined) command.addHelpText('after', `\n${definition.notes}`);
   command.allowExcessArguments(false).copyInheritedSettings(program);
   command.action(() => {
     const options: Options = command.opts();
     const shared: Options = program.opts();
-    onCommand({ command: definition, options: { ...shared, ...options, argument: command.args[0] } });
+    onCommand({ command: definition, options: { ...shared, ...options, arguments: command.args } });
   });
 }
 

@@ -6,7 +6,6 @@ export {
   removeEverything as tearDown,
   removeUserNamespace,
 } from '@castellan/node';
-export { installCustomResourceDefinitions } from './install.js';
 export { type Plane, startPlane } from './plane.js';
 export type { Phase, PlaneOptions } from './plane-options.js';
 export { EncryptionError } from './remembered-encryption.js';

@@ -21,10 +21,9 @@ import {
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
 import type { Keyspace } from '@castellan/keyspace';
-import type { Log, Manager } from '@castellan/runtime';
+import { installKinds, type Log, type Manager } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
-import { installCustomResourceDefinitions } from './install.js';
 import type { Phase, PlaneOptions } from './plane-options.js';
 import { explainDecryption, rememberEncryption } from './remembered-encryption.js';
 import { shareState } from './shared-state.js';
@@ -106,7 +105,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
     const client = clientFor('castellan');
     started.push(() => client.close());
     await phase('kinds', () =>
-      installCustomResourceDefinitions(
+      installKinds(
         client,
         options.operators.flatMap((operator) => operator.customResourceDefinitions),
         world,

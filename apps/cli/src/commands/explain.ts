@@ -7,10 +7,10 @@ import { CliError } from '../errors.js';
 const deadlineMs = 10_000;
 
 /** Asks the managers of a plane, or of an operator elsewhere, what they last did about one object. */
-export const explain: Run = async (context, { argument, namespace, manager }) => {
-  const [, kind = '', name = ''] = /^([^/]+)\/([^/]+)$/.exec(String(argument)) ?? [];
+export const explain: Run = async (context, { arguments: given, namespace, manager }) => {
+  const [, kind = '', name = ''] = /^([^/]+)\/([^/]+)$/.exec(String(given)) ?? [];
   if (name === '') {
-    throw new CliError('USAGE', `${JSON.stringify(argument)} is not KIND/NAME.`, {
+    throw new CliError('USAGE', `${given} is not KIND/NAME.`, {
       next: 'name the object as in `castellan explain etcdcluster/demo`',
     });
   }

@@ -1,5 +1,5 @@
 import type { ManagerObserver, ObservedController, ReconcileEnd } from './manager-observer.js';
-import type { Metrics } from './metrics.js';
+import { Metrics } from './metrics.js';
 
 /** Upper bounds in seconds, as controller-runtime has them. */
 const reconcileBounds = [
@@ -9,15 +9,17 @@ const reconcileBounds = [
 const queueBounds = [1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1, 1, 10, 100, 1000];
 
 export interface ManagerMetrics extends ManagerObserver {
+  /** Where all is counted; its `text()` is the page for Prometheus. */
+  readonly registry: Metrics;
   /** For `connect({ onReply })` of core/client: counts the requests that this process makes. */
   onReply(reply: { readonly method: string; readonly host: string; readonly status: number | undefined }): void;
 }
 
 /**
- * Fills `metrics` with what a manager does. Names and labels are those of controller-runtime, client-go's workqueue,
+ * Counts what a manager does. Names and labels are those of controller-runtime, client-go's workqueue,
  * rest_client and leader_election, so that dashboards and alerts that were made for them work.
  */
-export function managerMetrics(metrics: Metrics): ManagerMetrics {
+export function managerMetrics(metrics: Metrics = new Metrics()): ManagerMetrics {
   const reconciles = metrics.counter(
     'controller_runtime_reconcile_total',
     'Total number of reconciliations per controller',
@@ -90,6 +92,7 @@ export function managerMetrics(metrics: Metrics): ManagerMetrics {
     [...leases].map(([name, isLeader]) => [{ name }, isLeader ? 1 : 0] as const),
   );
   return {
+    registry: metrics,
     controllerAdded(controller) {
       controllers.push(controller);
       const { name } = controller;

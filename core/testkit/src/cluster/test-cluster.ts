@@ -1,13 +1,13 @@
 import { createApiServer } from '@castellan/apiserver';
 import { type Client, connect, type Transport } from '@castellan/client';
 import { type PlaneControllers, planeControllers } from '@castellan/controllers';
-import { installCustomResourceDefinitions } from '@castellan/embedded';
 import { type Keyspace, memoryKeyspace } from '@castellan/keyspace';
 import { type KubernetesObject, keyOf } from '@castellan/machinery';
 import {
   type Controller,
   createLog,
   createManager,
+  installKinds,
   type LeaderElectionOptions,
   type Log,
   type LogLevel,
@@ -333,7 +333,7 @@ class Cluster implements TestCluster {
   async #install(create: OperatorFactory): Promise<string> {
     const installer = new ClusterProcess({ ...this.#lifeOptions('installer', 1), main: async () => {} });
     const { name, customResourceDefinitions } = create(installer);
-    await installCustomResourceDefinitions(installer.client, customResourceDefinitions, this.world);
+    await installKinds(installer.client, customResourceDefinitions, this.world);
     return name;
   }
 

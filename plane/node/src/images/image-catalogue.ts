@@ -1,3 +1,4 @@
+import { DebianProgramRecipe } from './debian-program-recipe.js';
 import { EtcdRecipe } from './etcd-recipe.js';
 import { type Image, ImageError, type ImageRecipe } from './image.js';
 import { parseImageName } from './image-name.js';
@@ -14,7 +15,7 @@ export class ImageCatalogue {
   readonly #recipes: readonly ImageRecipe[];
 
   constructor(options: ImageCatalogueOptions) {
-    this.#recipes = [new EtcdRecipe(options), new ShellRecipe(), new PauseRecipe()];
+    this.#recipes = [new EtcdRecipe(options), new ShellRecipe(), new PauseRecipe(), new DebianProgramRecipe()];
   }
 
   async resolve(image: string): Promise<Image> {
@@ -22,7 +23,7 @@ export class ImageCatalogue {
     const recipe = this.#recipes.find((candidate) => candidate.matches(name));
     if (recipe !== undefined) return await recipe.resolve(name);
     throw new ImageError(
-      `image "${image}" is not in this machine's catalogue: images here are programs of the machine (etcd, busybox, alpine, debian, ubuntu, pause); next: use one of these, or run this pod on a cluster with a container runtime`,
+      `image "${image}" is not in this machine's catalogue: images here are programs of the machine (etcd, memcached, busybox, alpine, debian, ubuntu, pause); next: use one of these, or run this pod on a cluster with a container runtime`,
     );
   }
 }

@@ -10,7 +10,7 @@ import {
 import { type World, waitFor } from '@castellan/world';
 
 /** Creates the definitions, or brings them to what the operators say now, and waits until the API serves them. */
-export async function installCustomResourceDefinitions(
+export async function installKinds(
   client: Client,
   definitions: readonly KubernetesObject[],
   world: World,

@@ -1,5 +1,5 @@
 import type { KubernetesObject } from '@castellan/machinery';
-import type { Controller } from './controller.js';
+import type { Controller } from '../controller.js';
 
 /**
  * What one operator brings: the kinds it defines and the controllers that act on them. It is plain data, so the CLI's

@@ -1,0 +1,72 @@
+import type { Client } from '@castellan/client';
+import type { World } from '@castellan/world';
+import type { Log } from '../controller.js';
+import { createManager, type ManagerOptions } from '../manager/manager.js';
+import { type ManagerMetrics, managerMetrics } from '../observe/manager-metrics.js';
+import { combineObservers } from '../observe/manager-observer.js';
+import { type HealthCheck, type ManagerServerOptions, serveManagers } from '../observe/manager-server.js';
+import { installKinds } from './install-kinds.js';
+import type { Operator } from './operator.js';
+
+export interface RunOperatorOptions
+  extends Pick<ManagerOptions, 'leaderElection' | 'namespace' | 'observer' | 'usesWatchList' | 'wholeCache'> {
+  readonly operator: Operator;
+  readonly client: Client;
+  readonly world: World;
+  readonly log: Log;
+  /** `managerMetrics()`, given to `connect({ onReply })` as well: then the requests of `client` are counted with the rest. */
+  readonly metrics?: ManagerMetrics;
+  /** Where /metrics, /healthz, /readyz and /explain are served; nowhere when absent. */
+  readonly listen?: ManagerServerOptions['listen'];
+  readonly readinessChecks?: Readonly<Record<string, HealthCheck>>;
+  /**
+   * Whether the operator brings its CustomResourceDefinitions along; true by default. Where a Helm chart or a person
+   * does that, the operator needs no right to.
+   */
+  readonly installsKinds?: boolean;
+}
+
+/**
+ * One process of an operator, from its kinds to its last event, until `signal` aborts: what a `main.ts` is made of. Rejects
+ * when a part fails or the lease is lost; the process should then end, and be started anew by whatever runs it.
+ */
+export async function runOperator(options: RunOperatorOptions, signal: AbortSignal): Promise<void> {
+  const {
+    operator,
+    client,
+    world,
+    log,
+    listen,
+    readinessChecks,
+    observer,
+    installsKinds = true,
+    metrics = managerMetrics(),
+  } = options;
+  const manager = createManager({
+    client,
+    world,
+    log,
+    controllers: operator.controllers,
+    observer: observer === undefined ? metrics : combineObservers(metrics, observer),
+    ...(options.leaderElection !== undefined && { leaderElection: options.leaderElection }),
+    ...(options.namespace !== undefined && { namespace: options.namespace }),
+    ...(options.usesWatchList !== undefined && { usesWatchList: options.usesWatchList }),
+    ...(options.wholeCache !== undefined && { wholeCache: options.wholeCache }),
+  });
+  // First, so that those who look see a process that starts.
+  const server =
+    listen === undefined
+      ? undefined
+      : await serveManagers({
+          managers: () => [manager],
+          metrics: metrics.registry,
+          listen,
+          ...(readinessChecks !== undefined && { readinessChecks }),
+        });
+  try {
+    if (installsKinds) await installKinds(client, operator.customResourceDefinitions, world);
+    await manager.run(signal);
+  } finally {
+    await server?.close();
+  }
+}

@@ -1,4 +1,4 @@
-import { deepEqual, exactJson, isRecord, type KubernetesObject } from '@castellan/machinery';
+import { deepEqual, exactJson, isRecord, type KubernetesObject, ownValue } from '@castellan/machinery';
 
 /** One field that a write changed. */
 export interface ChangedField {
@@ -25,7 +25,7 @@ function compare(before: unknown, after: unknown, path: string, changes: Changed
   if (changes.length >= mostFields || bookkeeping.has(path) || deepEqual(before, after)) return;
   if (isRecord(before) && isRecord(after)) {
     for (const name of new Set([...Object.keys(before), ...Object.keys(after)])) {
-      compare(before[name], after[name], path === '' ? name : `${path}.${name}`, changes);
+      compare(ownValue(before, name), ownValue(after, name), path === '' ? name : `${path}.${name}`, changes);
     }
   } else if (Array.isArray(before) && Array.isArray(after) && before.length === after.length) {
     for (const [index, item] of before.entries()) compare(item, after[index], `${path}[${index}]`, changes);

@@ -1,13 +1,15 @@
+import { isRecord, ownValue } from '@castellan/machinery';
+
 /** The fields of `desired` that `actual` does not have so, as the body of a JSON merge patch; `undefined` when none. */
 export function mergeDifference(desired: unknown, actual: unknown): unknown {
-  if (isFields(desired) && isFields(actual)) {
-    const changes: Record<string, unknown> = {};
+  if (isRecord(desired) && isRecord(actual)) {
+    const changes: [string, unknown][] = [];
     for (const [name, value] of Object.entries(desired)) {
       if (value === undefined) continue;
-      const change = mergeDifference(value, actual[name] ?? null);
-      if (change !== undefined) changes[name] = change;
+      const change = mergeDifference(value, ownValue(actual, name) ?? null);
+      if (change !== undefined) changes.push([name, change]);
     }
-    return Object.keys(changes).length === 0 ? undefined : changes;
+    return changes.length === 0 ? undefined : Object.fromEntries(changes);
   }
   return holds(desired, actual) ? undefined : desired;
 }
@@ -22,8 +24,8 @@ function holds(desired: unknown, actual: unknown): boolean {
     if (!Array.isArray(actual) || actual.length !== desired.length) return false;
     return desired.every((item, index) => holds(item, actual[index]));
   }
-  if (isFields(desired)) {
-    return isFields(actual) && Object.entries(desired).every(([name, value]) => holds(value, actual[name]));
+  if (isRecord(desired)) {
+    return isRecord(actual) && Object.entries(desired).every(([name, value]) => holds(value, ownValue(actual, name)));
   }
   return desired === actual;
 }
@@ -34,12 +36,10 @@ export function isSame(a: unknown, b: unknown): boolean {
     if (!Array.isArray(a) || !Array.isArray(b) || a.length !== b.length) return false;
     return a.every((item, index) => isSame(item, b[index]));
   }
-  if (isFields(a) && isFields(b)) {
-    return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) => isSame(a[name], b[name]));
+  if (isRecord(a) && isRecord(b)) {
+    return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((name) =>
+      isSame(ownValue(a, name), ownValue(b, name)),
+    );
   }
   return a === b;
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,7 @@
-import { badRequest, conflict, methodNotAllowed } from '../errors.js';
-import { type ApiObject, at, record, records, text, withAt } from '../json.js';
+import { formatFieldError } from '@castellan/machinery';
+import { badRequest, conflict, internalError, methodNotAllowed } from '../errors.js';
+import { type ApiObject, at, type JsonRecord, record, records, text, withAt } from '../json.js';
+import { oneOfOrUnset, requiredText } from '../pods/scalar-rules.js';
 import { timestamp } from '../registry/strategy.js';
 import { updateObject } from '../registry/write.js';
 import { readObject } from './body.js';
@@ -11,8 +13,11 @@ export async function serveBinding(exchange: ResourceExchange): Promise<void> {
   if (request.method !== 'POST') throw methodNotAllowed();
   const { object: binding } = await readObject(request, { group: '', version: 'v1', kind: 'Binding' });
   const nodeName = text(at(binding, 'target', 'name')) ?? '';
-  if (nodeName === '') throw badRequest('Binding "" is invalid: target.name: Required value');
   const name = info.name ?? binding.metadata.name ?? '';
+  if (info.name !== undefined && binding.metadata.name !== info.name) {
+    throw badRequest('name in URL does not match name in Binding object');
+  }
+  assertTarget(record(binding.target));
   const bind = (pod: ApiObject): ApiObject => {
     const bound = text(at(pod, 'spec', 'nodeName')) ?? '';
     if (bound !== '') throw conflict(resource.definition, name, `pod ${name} is already assigned to node "${bound}"`);
@@ -33,4 +38,15 @@ export async function serveBinding(exchange: ResourceExchange): Promise<void> {
   const target = { namespace: info.namespace, name, subresource: 'binding', isReplacement: false };
   await updateObject(resource, { ...target, change: bind }, tools);
   await reply.object(201, { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', code: 201 });
+}
+
+/** Upstream tells of these as of faults of its own: 500, without a reason. */
+function assertTarget({ kind, name }: JsonRecord): void {
+  const problems = [
+    ...oneOfOrUnset((text(kind) ?? '') === '' ? undefined : kind, ['Node', '<empty>'], 'target.kind'),
+    ...requiredText(name, 'target.name'),
+  ].map(formatFieldError);
+  if (problems.length === 0) return;
+  const message = problems.length > 1 ? `[${problems.join(', ')}]` : problems.join('');
+  throw internalError(message);
 }

@@ -135,6 +135,8 @@ const notAnObject = (type: string) =>
 function parseJson(body: string, kind: string) {
   try {
     const { value, duplicates } = parseJsonText(body);
+    // Go's decoder leaves what it fills as it is when it reads null.
+    if (value === null) return { value: {}, problems: [] };
     if (!isRecord(value)) throw unrecognized(kind, `${noVersion}${notAnObject(jsonType(value))}`, body);
     return { value, problems: duplicates.map((field) => `duplicate field "${field}"`) };
   } catch (error) {

@@ -27,9 +27,15 @@ export function assertListOptions(query: URLSearchParams): void {
   if (hasContinue && version !== '' && version !== '0') {
     throw badRequest('specifying resource version is not allowed when using continue');
   }
-  const limit = query.get('limit');
-  if (limit !== null && !/^-?\d*$/.test(limit)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(limit)}: invalid syntax`);
+  assertNumbers(query);
+}
+
+/** What is no number is refused, also where nothing is done with it. */
+function assertNumbers(query: URLSearchParams): void {
+  for (const field of ['timeoutSeconds', 'limit']) {
+    const value = query.get(field) ?? '';
+    if (/^[+-]?\d+$/.test(value) || value === '') continue;
+    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(value)}: invalid syntax`);
   }
 }
 
@@ -47,10 +53,7 @@ export function assertWatchOptions(query: URLSearchParams): void {
     if (match !== '') errors.push(fieldError.notSupported(matchField, match, ['NotOlderThan']));
   }
   throwIfAny(errors);
-  const timeout = query.get('timeoutSeconds');
-  if (timeout !== null && !/^\d+$/.test(timeout)) {
-    throw badRequest(`strconv.ParseInt: parsing ${JSON.stringify(timeout)}: invalid syntax`);
-  }
+  assertNumbers(query);
 }
 
 function throwIfAny(errors: readonly FieldError[]): void {

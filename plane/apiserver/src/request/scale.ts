@@ -1,6 +1,7 @@
 import { apiVersionOf, fieldError, invalidError, StatusError } from '@castellan/machinery';
 import { methodNotAllowed } from '../errors.js';
 import { type ApiObject, asApiObject, at, count, text, withAt } from '../json.js';
+import { notNegative } from '../pods/scalar-rules.js';
 import { scaleColumns } from '../printers/scale-columns.js';
 import { selectorText } from '../printers/selector-text.js';
 import { withApplied } from '../registry/field-ownership.js';
@@ -17,10 +18,16 @@ import { isForced } from './write-options.js';
 interface ScaledKind {
   readonly group: string;
   readonly kind: string;
+  readonly isCustom: boolean;
   readonly scale: ScalePaths;
 }
 
-const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale', isCustom: true } as const;
+const scaleKind = { group: 'autoscaling', version: 'v1', kind: 'Scale' } as const;
+
+/** A Scale is read as the objects of the kind that it scales are: custom ones must say what they are. */
+function kindOfScale({ definition }: ResourceExchange['resource']) {
+  return { ...scaleKind, isCustom: definition.isCustom };
+}
 
 /** GET, PUT and PATCH of NAME/scale: the number of replicas of any kind that has one. */
 export async function serveScale(exchange: ResourceExchange): Promise<void> {
@@ -35,7 +42,8 @@ export async function serveScale(exchange: ResourceExchange): Promise<void> {
     return;
   }
   if (request.method === 'PATCH' && tools.context.writer.operation === 'Apply') return applyScale(exchange, paths);
-  const change = request.method === 'PATCH' ? await readPatch(exchange, scaleKind) : await replacement(exchange);
+  const change =
+    request.method === 'PATCH' ? await readPatch(exchange, kindOfScale(resource)) : await replacement(exchange);
   const target = { namespace: info.namespace, name, subresource: 'scale', isReplacement: request.method === 'PUT' };
   const { object } = await updateObject(
     resource,
@@ -54,7 +62,7 @@ async function applyScale(exchange: ResourceExchange, paths: ScalePaths): Promis
   const { info, request, resource, tools } = exchange;
   const { definition } = resource;
   const { namespace, name = '' } = info;
-  const { applied: scale } = await readApplied(request, scaleKind, name);
+  const { applied: scale } = await readApplied(request, kindOfScale(resource), name);
   const own = { apiVersion: apiVersionOf(definition), kind: definition.kind, metadata: scale.metadata };
   const applied = withReplicas(own, scale, { ...definition, scale: paths });
   const ownership = { subresource: 'scale', isForced: isForced(request) };
@@ -75,9 +83,10 @@ async function showScale({ resource, reply, render }: ResourceExchange, scale: A
 
 async function replacement({
   request,
+  resource,
 }: ResourceExchange): Promise<(scale: ApiObject) => ApiObject | Promise<ApiObject>> {
   if (request.method !== 'PUT') throw methodNotAllowed();
-  const { object } = await readObject(request, scaleKind);
+  const { object } = await readObject(request, kindOfScale(resource));
   return () => object;
 }
 
@@ -110,6 +119,9 @@ function selectorOf(object: ApiObject, { labelSelector, selector }: ScalePaths):
 
 function withReplicas(current: ApiObject, scale: ApiObject, { scale: paths, ...type }: ScaledKind): ApiObject {
   const replicas = count(at(scale, 'spec', 'replicas')) ?? 0;
+  if (replicas < 0 && !type.isCustom) {
+    throw invalidError(scaleKind, current.metadata.name ?? '', notNegative(replicas, 'spec.replicas'));
+  }
   if (replicas < 0) {
     const path = `.${paths.specReplicas.join('.')}`;
     throw invalidError(type, current.metadata.name ?? '', [

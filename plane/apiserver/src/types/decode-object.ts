@@ -115,6 +115,11 @@ class Decoder {
         return isInteger(value, mostInt32) ? value : this.#mismatch(value, field, owner, place);
       case 'int64':
         return isInteger(value, mostInt64) ? value : this.#mismatch(value, field, owner, place);
+      case 'IntOrString':
+        if (typeof value === 'string') return value;
+        return isInteger(value, mostInt32)
+          ? value
+          : this.#mismatch(value, { ...field, type: 'int32', shape: 'one' }, owner, place);
       case 'double':
         return typeof value === 'number' || typeof value === 'bigint'
           ? value

@@ -1,15 +1,23 @@
-// What core/runtime and core/client cost: queue, watch ingest, relist, heap of a cache, cold start. The peers, in the same
-// run: plain JSON.parse of the same lines, and node doing nothing.
-//   node bench/runtime.mjs
-import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
-import { resolve } from 'node:path';
+// What core/runtime and core/client cost: the queue and the watch alone, then caches beside @kubernetes/client-node, which is
+// installed by this program where npm can.
+//   node bench/runtime.mjs [--peer COMMAND]
+// COMMAND is another program to compare, such as one with controller-runtime. It is given SERVER, the URL of an API server that
+// has pods (lists, watches, watch-lists, PartialObjectMetadata; no TLS, no discovery), and PART: whole, picked (it needs
+// status.conditions and spec.nodeName only) or metadata. It keeps a cache of all pods with one handler that counts its calls
+// and notes when the first update came. When the handler is told of the pod `end`, it collects garbage, prints one line of
+// JSON, { "told": calls, "seconds": from the first update to `end`, "heapBytes": live heap }, and waits to be ended.
+import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { connect } from '@castellan/client';
 import { pods } from '@castellan/machinery';
 import { Informer, WorkQueue } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
+import { podOf } from './runtime/pods.mjs';
+import { castellan, castellanBundle, clientNode, program, runProgram } from './runtime/programs.mjs';
+
+const { values: options } = parseArgs({ options: { peer: { type: 'string', multiple: true } } });
+const foreign = (options.peer ?? []).map((command) => program(command.split('/').at(-1), command.split(' ')));
 
 setFlagsFromString('--expose_gc');
 const collectGarbage = runInNewContext('gc');
@@ -18,8 +26,7 @@ const world = realWorld();
 await queueThroughput();
 queueHeap();
 await watchIngest();
-await cacheHeap();
-await coldStart();
+await compare();
 
 async function queueThroughput() {
   const queue = new WorkQueue({ clock: world.clock });
@@ -73,7 +80,7 @@ async function watchIngest() {
         );
       },
     );
-    const informer = new Informer({ client, world, type: pods });
+    const informer = new Informer({ client, world, type: pods, usesWatchList: false });
     informer.addHandler(() => {
       handled += 1;
       if (handled === count) done();
@@ -88,98 +95,72 @@ async function watchIngest() {
   print('watch: 2.7 kB events into a cache', `${Math.round(perSecond)}/s`, `≥ 20000/s (${ratio} × JSON.parse alone)`);
 }
 
-async function cacheHeap() {
-  const text = JSON.stringify({
-    metadata: { resourceVersion: '1' },
-    items: Array.from({ length: 10_000 }, (_, at) => podOf(at, 6_750, at + 1)),
-  });
-  await world.clock.sleep(20);
-  let before = heapBytes();
-  const parsed = JSON.parse(text);
-  const plain = heapBytes() - before;
-  parsed.items.length = 0;
-  before = heapBytes();
-  const stop = new AbortController();
-  let lists = 0;
-  let told = 0;
-  const client = clientOf(
-    () => {
-      lists += 1;
-      return text;
-    },
-    async function* events() {
-      if (lists > 1)
-        await new Promise((_resolve, reject) =>
-          stop.signal.addEventListener('abort', () => reject(stop.signal.reason)),
-        );
-      throw new Error('cut');
-    },
-    () => (lists === 1 ? 410 : 200),
+/** The same work for us and for peers: each is a process of its own, before a server of pods. */
+async function compare() {
+  const peers = [clientNode(), ...foreign].filter((peer) => peer !== undefined);
+  const all = [castellan, ...peers];
+  const many = { pods: 10_000, podBytes: 6_750 };
+  const few = { pods: 1, podBytes: 2_700 };
+  const burst = { pods: 100, podBytes: 2_700, events: 100_000, eventBytes: 2_700 };
+  console.log(
+    `\n${'against the same server of pods'.padEnd(44)} ${all.map(({ name }) => name.padStart(18)).join(' ')}`,
   );
-  const informer = new Informer({ client, world, type: pods });
-  informer.addHandler(() => {
-    told += 1;
+  await row('heap of 10,000 pods of 6.75 kB', '≤ 50 MB', heapOf('whole'));
+  await row('heap of them, two fields picked', '≤ 12 MB', heapOf('picked'));
+  await row('heap of them, metadata only', '≤ 6.5 MB', heapOf('metadata'));
+  await row('watch: 2.7 kB events a second', '≥ 20000', async (one) => {
+    const { seconds: took } = await runProgram(one, burst);
+    return { figure: burst.events / took, text: String(Math.round(burst.events / took)) };
   });
-  const running = informer.run(stop.signal);
-  await informer.whenSynced();
-  const toldFirst = told;
-  while (lists < 2) await world.clock.sleep(5);
-  await world.clock.sleep(500);
-  print('relist of 10,000 unchanged objects', `${told - toldFirst} events`, '0');
-  print(
-    'cache: heap of 10,000 pods of 6.75 kB',
-    megabytes(heapBytes() - before),
-    `≤ 50 MB (plain parse ${megabytes(plain)})`,
-  );
-  stop.abort(new Error('done'));
-  await running;
-}
+  await row('events told by a relist of 10,000 unchanged', '0', async (one) => {
+    const { told } = await runProgram(one, { ...many, isCut: true });
+    // Each pod once, and `end`.
+    const again = told - many.pods - 1;
+    return { figure: again, text: String(again) };
+  });
+  await row('start until data is asked for', '< 250 ms', startOf());
+  await row('resident memory then', '< 60 MB', residentOf());
+  const bundle = castellanBundle();
+  await row('start of one file, made by esbuild', '< 250 ms', startOf(bundle));
+  await row('resident memory then', '< 60 MB', residentOf(bundle));
 
-async function coldStart() {
-  const asked = withResolvers();
-  const server = createServer((_request, response) => {
-    asked.resolve(performance.now());
-    response.statusCode = 503;
-    response.end();
-  });
-  await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
-  const program = `
-    import { connect } from '@castellan/client';
-    import { pods } from '@castellan/machinery';
-    import { createLog, createManager } from '@castellan/runtime';
-    import { realWorld } from '@castellan/world';
-    const world = realWorld();
-    const client = connect({ server: 'http://127.0.0.1:${server.address().port}' }, { world });
-    const log = createLog({ write: () => undefined, world });
-    const controllers = [{ name: 'idle', for: pods, reconcile: async () => undefined }];
-    createManager({ client, world, log, controllers }).run(new AbortController().signal);
-    process.stdin.on('data', () => { console.log(process.memoryUsage().rss); process.exit(); });`;
-  const nothingMs = await timeOf((node) => new Promise((ended) => node.once('exit', ended)), '');
-  let rss = 0;
-  const startMs = await timeOf(async (node) => {
-    const atMs = await asked.promise;
-    node.stdin.write('\n');
-    for await (const data of node.stdout) rss += Number(data);
-    return atMs;
-  }, program);
-  server.close();
-  print(
-    'cold start until the cache asks for data',
-    `${Math.round(startMs)} ms`,
-    `< 250 ms (node alone ${Math.round(nothingMs)} ms)`,
-  );
-  print('cold start: resident memory', megabytes(rss), '< 60 MB');
-}
+  function startOf(bundled) {
+    return async (one) => {
+      if (bundled !== undefined && one !== castellan) return undefined;
+      const { startMs } = await runProgram(bundled ?? one, few);
+      return { figure: startMs, text: `${Math.round(startMs)} ms` };
+    };
+  }
 
-/** Milliseconds from spawn until what `wait` gives, or until it is done. */
-async function timeOf(wait, program) {
-  const startedMs = performance.now();
-  const node = spawn(process.execPath, ['--input-type=module', '--eval', program], {
-    cwd: resolve(import.meta.dirname, '..', 'bench'),
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  const atMs = await wait(node);
-  return (typeof atMs === 'number' && atMs > startedMs ? atMs : performance.now()) - startedMs;
+  function residentOf(bundled) {
+    return async (one) => {
+      if (bundled !== undefined && one !== castellan) return undefined;
+      const { startResidentBytes } = await runProgram(bundled ?? one, few);
+      return { figure: startResidentBytes, text: megabytes(startResidentBytes) };
+    };
+  }
+
+  /** The live heap with all pods, less that with one. Peers without caches of parts would hold the whole again. */
+  function heapOf(part) {
+    return async (one) => {
+      if (part !== 'whole' && one !== castellan && !foreign.includes(one)) return undefined;
+      const base = await runProgram(one, few, part);
+      const full = await runProgram(one, many, part);
+      const figure = full.heapBytes - base.heapBytes;
+      return { figure, text: megabytes(figure) };
+    };
+  }
+
+  async function row(what, target, measure) {
+    const results = [];
+    for (const one of all) results.push(await measure(one));
+    const texts = results.map((result, at) => {
+      if (result === undefined) return '–';
+      const ours = results[0].figure;
+      return at === 0 || ours === 0 ? result.text : `${result.text} (${(result.figure / ours).toFixed(1)} ×)`;
+    });
+    console.log(`${what.padEnd(44)} ${texts.map((text) => text.padStart(18)).join(' ')}   to reach: ${target}`);
+  }
 }
 
 /** A client whose lists and watches come from this process. */
@@ -205,61 +186,10 @@ async function* bytes(text) {
   yield Buffer.from(text);
 }
 
-/** A pod as the API gives it, of about `size` bytes of JSON; one of 200 replica sets, which differ in their settings. */
-function podOf(at, size, revision) {
-  const pod = {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: {
-      name: `web-${at}`,
-      namespace: `team-${at % 50}`,
-      uid: `00000000-0000-4000-8000-${String(at).padStart(12, '0')}`,
-      resourceVersion: String(revision),
-      creationTimestamp: '2026-01-01T00:00:00Z',
-      labels: { app: 'web', tier: 'front', 'pod-template-hash': '7d4b9c6f5' },
-      ownerReferences: [
-        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: `rs-${at % 200}`, controller: true },
-      ],
-      managedFields: [],
-    },
-    spec: {
-      containers: ['main', 'sidecar'].map((name) => ({
-        name,
-        image: `registry/${name}:1.0`,
-        env: [],
-        resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { cpu: '1', memory: '256Mi' } },
-        volumeMounts: [{ name: 'data', mountPath: '/data' }],
-      })),
-      volumes: [{ name: 'data', emptyDir: {} }],
-    },
-    status: {
-      phase: 'Running',
-      podIP: `10.0.${at % 250}.${at % 199}`,
-      conditions: ['Initialized', 'Ready', 'ContainersReady', 'PodScheduled'].map((type) => ({
-        type,
-        status: 'True',
-        lastTransitionTime: '2026-01-01T00:00:05Z',
-      })),
-    },
-  };
-  for (let index = 0; JSON.stringify(pod).length < size; index += 1) {
-    pod.spec.containers[index % 2].env.push({ name: `SETTING_${index}`, value: `value ${index} of ${at % 200}` });
-  }
-  return pod;
-}
-
 function heapBytes() {
   collectGarbage();
   collectGarbage();
   return process.memoryUsage().heapUsed;
-}
-
-function withResolvers() {
-  const resolvers = {};
-  resolvers.promise = new Promise((settle) => {
-    resolvers.resolve = settle;
-  });
-  return resolvers;
 }
 
 function seconds(startedMs) {

@@ -2,19 +2,23 @@ import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { startPodServer } from './pod-server.mjs';
 
 const peerVersion = '1.4.0';
 const modules = resolve(import.meta.dirname, '../../node_modules/.cache/bench-client-node');
 
-export const castellan = program('castellan', [process.execPath, join(import.meta.dirname, 'castellan.mjs')]);
+const ownProgram = fileURLToPath(new URL('./castellan.mjs', import.meta.url));
+const peerProgram = fileURLToPath(new URL('./client-node.mjs', import.meta.url));
+
+export const castellan = program('castellan', [process.execPath, ownProgram]);
 
 /** The same as an operator is shipped: one file with what it uses. */
 export function castellanBundle() {
   const outfile = resolve(import.meta.dirname, '../../node_modules/.cache/bench-castellan/castellan.mjs');
   buildSync({
-    entryPoints: [join(import.meta.dirname, 'castellan.mjs')],
+    entryPoints: [ownProgram],
     outfile,
     bundle: true,
     platform: 'node',
@@ -33,8 +37,7 @@ export function clientNode() {
       const install = ['install', '--no-audit', '--no-fund', '--loglevel=error'];
       execFileSync('npm', [...install, `@kubernetes/client-node@${peerVersion}`], { cwd: modules, stdio: 'pipe' });
     }
-    const command = [process.execPath, join(import.meta.dirname, 'client-node.mjs')];
-    return program(`client-node ${peerVersion}`, command, { MODULES: modules });
+    return program(`client-node ${peerVersion}`, [process.execPath, peerProgram], { MODULES: modules });
   } catch (error) {
     console.log(
       `@kubernetes/client-node is left out: npm could not install it (${String(error.message).split('\n')[0]})`,

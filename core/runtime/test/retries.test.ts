@@ -4,8 +4,6 @@ import { configMaps, secrets } from '@castellan/machinery';
 import { type ReconcileResult, TerminalError, watchSource } from '../src/index.js';
 import { a, Bench } from './controller-bench.js';
 
-const _nothing = async (): Promise<undefined> => undefined;
-
 test('64: a reconcile that throws is counted, reported and tried again with growing waits', async () => {
   const atMs: number[] = [];
   const bench = new Bench(async (_name, _context, { world }) => {

@@ -28,6 +28,11 @@ export class AccessQuestions {
     return [['authorizer', new CelAuthorizer((question) => this.answer(question), requestResource)]];
   }
 
+  /** Lets other requests go on for a moment. */
+  pause(): Promise<void> {
+    return this.context.server.world.clock.sleep(0);
+  }
+
   async answered(evaluate: () => CelValue): Promise<CelValue> {
     for (let round = 1; ; round += 1) {
       this.open.clear();

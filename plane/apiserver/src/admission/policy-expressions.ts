@@ -7,6 +7,8 @@ import { programOf, scopeOf } from './conditions.js';
 /** What one expression, and all expressions of one policy, may cost for one write: the bounds of kube-apiserver. */
 const unitsPerCall = 1_000_000;
 const unitsPerPolicy = 10_000_000;
+/** After an expression of so many units, some ten milliseconds, other requests have a turn. */
+const unitsBeforePause = 100_000;
 const outOfBudget = 'validation failed due to running out of cost budget, no further validation rules will be run';
 
 /** An expression of a policy that has no value; the message tells which. */
@@ -55,6 +57,7 @@ export class PolicyExpressions {
       });
     } finally {
       this.remainingUnits -= spent;
+      if (spent > unitsBeforePause) await this.questions.pause();
     }
   }
 

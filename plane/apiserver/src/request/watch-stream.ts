@@ -13,6 +13,7 @@ import { renderObject } from './render.js';
 import type { RenderOptions } from './render-options.js';
 import { type Reply, statusOf } from './reply.js';
 import type { Selection } from './selection.js';
+import { SharedEvents } from './shared-events.js';
 
 const minTimeoutSeconds = 1800;
 const bookmarkIntervalMs = 60_000;
@@ -22,6 +23,8 @@ const lastBookmarkMs = 2000;
 const eventsAtOnce = 100;
 /** A client that takes nothing for so long is gone or stuck. */
 const stalledMs = 60_000;
+
+const initialEvents = new SharedEvents();
 
 export interface WatchOptions {
   readonly namespace: string | undefined;
@@ -136,6 +139,8 @@ class WatchStream {
 
   /** Writes what there is to write, as long as the client takes it. */
   private pump(): void {
+    // Of thousands of watches whose client has left meanwhile, none is worth an event.
+    if (this.writer.isEnded) this.close();
     if (this.isClosed || this.isWaitingForDrain || this.isWaitingForViews) return;
     if (!this.pumpInitial()) return;
     const { window } = this.resource.store.cache;
@@ -192,7 +197,7 @@ class WatchStream {
       this.nextEntry += 1;
       if (entry === undefined) continue;
       const object = present(definition, entry.object);
-      if (selection.matches(object) && !this.write(this.eventBytes('ADDED', object))) return false;
+      if (selection.matches(object) && !this.write(this.initialBytes(entry.object, object))) return false;
     }
     this.entries = [];
     this.nextEntry = 0;
@@ -238,6 +243,13 @@ class WatchStream {
     const bytes = this.eventBytes(type, object);
     event.encoded.set(key, bytes);
     return bytes;
+  }
+
+  /** As `shared`, of what was there before the watch. */
+  private initialBytes(stored: ApiObject, object: ApiObject): Uint8Array {
+    const encode = () => this.eventBytes('ADDED', object);
+    const isTable = this.options.render.representation.shape === 'Table';
+    return isTable ? encode() : initialEvents.of(stored, this.representationKey, encode);
   }
 
   private eventBytes(type: string, object: ApiObject): Uint8Array {

@@ -62,6 +62,10 @@ test('castellan new operator makes a project that compiles, explores, simulates,
   const tested = await run(process.execPath, ['--test', ...files], { env: { NODE_TEST_CONTEXT: undefined } });
   assert.equal(tested.code, 0, tested.stdout + tested.stderr);
   assert.match(tested.stdout, /^# pass 7$/m);
+  const written = await run(process.execPath, [join(project, 'dist/src/manifests.js')], { directory: project });
+  assert.equal(written.code, 0, written.stderr);
+  const role = JSON.parse(await readFile(join(project, 'manifests/cluster-role.json'), 'utf8'));
+  assert.ok(role.rules.some(({ resources }: { resources: string[] }) => resources[0] === 'mycaches/status'));
   for (const path of ['src/operator.ts', 'package.json', 'manifests/my-cache.yaml', 'test/simulate.test.ts']) {
     assert.doesNotMatch(await readFile(join(project, path), 'utf8'), /memcached/i, `${path} speaks of the example`);
   }

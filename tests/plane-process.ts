@@ -34,6 +34,7 @@ export function run(
     readonly deadlineMs?: number;
     readonly env?: NodeJS.ProcessEnv;
     readonly user?: User;
+    readonly directory?: string;
   } = {},
 ): Promise<Finished> {
   return new Promise((resolve) => {
@@ -45,6 +46,7 @@ export function run(
         timeout: options.deadlineMs ?? 60_000,
         maxBuffer: 64 * 1024 * 1024,
         env: { ...process.env, ...options.env },
+        ...(options.directory !== undefined && { cwd: options.directory }),
         ...options.user,
       },
       (_error, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),

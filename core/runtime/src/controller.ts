@@ -18,6 +18,8 @@ export interface Controller<T extends KubernetesObject = KubernetesObject> {
   /** Kinds whose objects name their `for` object as controller in ownerReferences. */
   readonly owns?: readonly ResourceType[];
   readonly watches?: readonly WatchSource[];
+  /** What it writes besides the status of `for` objects and what it `owns`: its rights are computed from that. */
+  readonly writes?: readonly DeclaredWrite[];
   /** Indexes of what is watched, to read with `cache.byIndex`; see `index`. */
   readonly indexes?: readonly CacheIndex[];
   /** What feeds keys from outside of Kubernetes; see `channelSource`. */
@@ -32,6 +34,14 @@ export interface Controller<T extends KubernetesObject = KubernetesObject> {
   readonly deadlineMs?: number;
   /** Brings the world nearer to what the object says. Returns when to look again, or throws (retried with backoff). */
   reconcile(key: ObjectKey, context: ReconcileContext): Promise<ReconcileResult>;
+}
+
+export interface DeclaredWrite {
+  readonly type: ResourceType;
+  /** `status`, `scale`, `eviction`, …; the objects themselves when absent. */
+  readonly subresource?: string;
+  /** As RBAC has them: `create`, `update`, `patch`, `delete`. */
+  readonly verbs: readonly string[];
 }
 
 export interface WatchSource<T extends KubernetesObject = KubernetesObject> {

@@ -1,3 +1,5 @@
+export { type MissingRight, missingRights } from './access/check-access.js';
+export { clusterRole, type PolicyRule, type RequiredRulesOptions, requiredRules } from './access/required-rules.js';
 export { type CacheIndex, index } from './cache/cache-index.js';
 export { type CachedType, type CachePart, cached, type MetadataObject, metadataOf, pick } from './cache/cached-type.js';
 export type { Picked } from './cache/field-path.js';
@@ -5,6 +7,7 @@ export type { ConditionStatus, EnsureOwnedOptions, ObjectContext, StatusOf } fro
 export { type ControllerDefinition, controller, type ObjectReconcile } from './controller/object-controller.js';
 export {
   type Controller,
+  type DeclaredWrite,
   type EventNote,
   type EventRecorder,
   type Log,

@@ -19,7 +19,10 @@ export type ObjectReconcile<T extends KubernetesObject> = (
 ) => Promise<Decision<never>> | Decision<never>;
 
 export interface ControllerDefinition<T extends KubernetesObject>
-  extends Pick<Controller<T>, 'owns' | 'watches' | 'channels' | 'when' | 'debounceMs' | 'concurrency' | 'deadlineMs'> {
+  extends Pick<
+    Controller<T>,
+    'owns' | 'watches' | 'writes' | 'channels' | 'when' | 'debounceMs' | 'concurrency' | 'deadlineMs'
+  > {
   /** Names the controller in logs, metrics and managed fields; the kind in lower case by default. */
   readonly name?: string;
   /**

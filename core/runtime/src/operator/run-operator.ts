@@ -1,6 +1,9 @@
 import type { Client } from '@castellan/client';
 import type { World } from '@castellan/world';
+import { missingRights } from '../access/check-access.js';
+import { requiredRules } from '../access/required-rules.js';
 import type { Log } from '../controller.js';
+import { errorMessage } from '../error-message.js';
 import { createManager, type ManagerOptions } from '../manager/manager.js';
 import { type ManagerMetrics, managerMetrics } from '../observe/manager-metrics.js';
 import { combineObservers } from '../observe/manager-observer.js';
@@ -64,9 +67,28 @@ export async function runOperator(options: RunOperatorOptions, signal: AbortSign
           ...(readinessChecks !== undefined && { readinessChecks }),
         });
   try {
+    await warnOfMissingRights(options, signal);
     if (installsKinds) await installKinds(client, operator.customResourceDefinitions, world);
     await manager.run(signal);
   } finally {
     await server?.close();
+  }
+}
+
+/** Once, before anything else is tried: a list of all that is missing helps more than one refusal after the other. */
+async function warnOfMissingRights(options: RunOperatorOptions, signal: AbortSignal): Promise<void> {
+  const { operator, client, log, installsKinds = true, namespace } = options;
+  const rules = requiredRules(operator, { installsKinds });
+  const where = namespace === undefined ? {} : { namespace };
+  try {
+    const missing = await missingRights(client, rules, { ...where, signal });
+    if (missing.length === 0) return;
+    const list = missing.map(({ what }) => what).join(', ');
+    log.error(`this process may not: ${list}; grant the rules of requiredRules() to its service account`, {
+      rules: missing.map(({ rule }) => rule),
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    log.warn(`its rights could not be asked for: ${errorMessage(error)}`);
   }
 }

@@ -22,7 +22,7 @@ export function plannerController<
   Seen extends Observation,
   Memory,
 >(definition: PlannerDefinition<T, Desired, Observation, Step, State, Seen, Memory>): Controller<T> {
-  const { name, owns, watches, concurrency, deadlineMs, timing = {} } = definition;
+  const { name, owns, watches, writes, concurrency, deadlineMs, timing = {} } = definition;
   const memories = new Memories<T, Memory>(definition);
   const reconcile = async (object: T, context: ObjectContext<T>): Promise<Decision<never>> => {
     const memory = memories.of(object, context.world);
@@ -39,8 +39,11 @@ export function plannerController<
     name,
     ...(owns !== undefined && { owns }),
     ...(watches !== undefined && { watches }),
+    ...(writes !== undefined && { writes }),
     ...(concurrency !== undefined && { concurrency }),
     ...(deadlineMs !== undefined && { deadlineMs }),
+    // What it says of conditions, `status` or `standardConditions` have said.
+    condition: false,
     reconcile,
     ...(definition.plansDeletion === true && { finalize: reconcile }),
   });

@@ -1,7 +1,7 @@
 import type { KubernetesObject, ResourceType } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { ObjectContext, StatusOf } from '../controller/context.js';
-import type { EventNote, WatchSource } from '../controller.js';
+import type { DeclaredWrite, EventNote, WatchSource } from '../controller.js';
 import type { Decision } from '../decision.js';
 import type { Invariant, Model } from './planner.js';
 
@@ -27,6 +27,8 @@ export interface PlannerDefinition<
   readonly for: ResourceType<T>;
   readonly owns?: readonly ResourceType[];
   readonly watches?: readonly WatchSource[];
+  /** What `act` writes besides what it owns. */
+  readonly writes?: readonly DeclaredWrite[];
   /** Objects that are looked after at once; 1 by default. */
   readonly concurrency?: number;
   /** A pass that takes longer is aborted and counted as failed; 60 s by default. */

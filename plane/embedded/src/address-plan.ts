@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
+import { claimRange, type Release } from './range-claim.js';
 
 /** The address ranges of one plane. They are written down at the first start: services and pods keep their addresses. */
 export interface AddressPlan {
@@ -11,28 +12,44 @@ export interface AddressPlan {
   readonly serviceCidr: string;
 }
 
+export interface ClaimedPlan {
+  readonly plan: AddressPlan;
+  /** To be called when the plane has stopped: until then no other plane of the machine chooses the same. */
+  readonly release: Release;
+}
+
 const slots = 100;
 
 /**
  * Each plane on a machine gets 10.(100+n).0.0/16 of its own, so that several run side by side: n follows from the data
- * directory, unless an interface of the machine is in that range already.
+ * directory, unless an interface of the machine is in that range already, or another plane starts with it now.
  */
-export async function ensureAddressPlan(dataDirectory: string): Promise<AddressPlan> {
+export async function ensureAddressPlan(dataDirectory: string): Promise<ClaimedPlan> {
   const file = join(dataDirectory, 'addresses.json');
   const written = await readFile(file, 'utf8').catch(() => undefined);
-  if (written !== undefined) return parsePlan(written, file);
-  const plan = choosePlan(dataDirectory, addressesInUse());
+  if (written !== undefined) {
+    const plan = parsePlan(written, file);
+    // Whether another plane has its addresses meanwhile is judged when they are made.
+    return { plan, release: (await claimRange(plan.podCidr)) ?? (async () => undefined) };
+  }
+  const claimed = await claimFirst(freePlans(dataDirectory, addressesInUse()));
   await mkdir(dataDirectory, { recursive: true });
-  await writeFile(file, `${JSON.stringify(plan, null, 2)}\n`);
-  return plan;
+  await writeFile(file, `${JSON.stringify(claimed.plan, null, 2)}\n`);
+  return claimed;
 }
 
-export function choosePlan(dataDirectory: string, inUse: readonly string[]): AddressPlan {
+/** Those in which the machine has no address, the preferred one first. */
+export function freePlans(dataDirectory: string, inUse: readonly string[]): readonly AddressPlan[] {
   const preferred = createHash('sha256').update(dataDirectory).digest().readUInt16BE(0) % slots;
-  for (let offset = 0; offset < slots; offset += 1) {
-    const prefix = `10.${100 + ((preferred + offset) % slots)}.`;
-    if (inUse.some((address) => address.startsWith(prefix))) continue;
-    return { podCidr: `${prefix}0.0/24`, serviceCidr: `${prefix}16.0/20` };
+  return Array.from({ length: slots }, (_, offset) => `10.${100 + ((preferred + offset) % slots)}.`)
+    .filter((prefix) => !inUse.some((address) => address.startsWith(prefix)))
+    .map((prefix) => ({ podCidr: `${prefix}0.0/24`, serviceCidr: `${prefix}16.0/20` }));
+}
+
+async function claimFirst(plans: readonly AddressPlan[]): Promise<ClaimedPlan> {
+  for (const plan of plans) {
+    const release = await claimRange(plan.podCidr);
+    if (release !== undefined) return { plan, release };
   }
   throw new Error(
     'every range from 10.100.0.0/16 to 10.199.0.0/16 is in use on this machine; next: `castellan down` in the data directories of other planes',

@@ -73,7 +73,8 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
     const { keyspace, isShared } = await phase('keyspace', () => openStorage(options));
     started.push(() => keyspace.close());
     started.push(startCompaction(keyspace, options));
-    const own = await ensureAddressPlan(dataDirectory);
+    const { plan: own, release } = await ensureAddressPlan(dataDirectory);
+    started.push(release);
     const pkiDirectory = join(dataDirectory, 'pki');
     const values = (encryption ?? noEncryption).transformerOf({ group: '', plural: 'secrets' });
     const shared = isShared

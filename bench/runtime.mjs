@@ -5,7 +5,7 @@
 // has pods (lists, watches, watch-lists, PartialObjectMetadata; no TLS, no discovery), and PART: whole, picked (it needs
 // status.conditions and spec.nodeName only) or metadata. It keeps a cache of all pods with one handler that counts its calls
 // and notes when the first update came. When the handler is told of the pod `end`, it collects garbage, prints one line of
-// JSON, { "told": calls, "seconds": from the first update to `end`, "heapBytes": live heap }, and waits to be ended.
+// JSON, { "told": calls, "cpuSeconds": spent from the first update to `end`, "heapBytes": live heap }, and waits to be ended.
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -55,9 +55,9 @@ async function watchIngest() {
     const object = podOf(at % 100, 2_700, 1_000_000 + at);
     return `${JSON.stringify({ type: 'MODIFIED', object })}\n`;
   });
-  let startedMs = performance.now();
+  let started = process.cpuUsage();
   for (let at = 0; at < count; at += 1) JSON.parse(lines[at % lines.length]);
-  const parsePerSecond = count / seconds(startedMs);
+  const parsePerSecond = count / cpuSeconds(started);
   let handled = 0;
   let running;
   const stop = new AbortController();
@@ -67,7 +67,7 @@ async function watchIngest() {
       async function* events() {
         // Each event is newer than all before it: its revision replaces the one in the line.
         const parts = lines.map((line) => line.split(/"resourceVersion":"\d+"/));
-        startedMs = performance.now();
+        started = process.cpuUsage();
         for (let at = 0; at < count; ) {
           let chunk = '';
           for (; chunk.length < 65_536 && at < count; at += 1) {
@@ -88,11 +88,15 @@ async function watchIngest() {
     running = informer.run(stop.signal);
   });
   await finished;
-  const perSecond = count / seconds(startedMs);
+  const perSecond = count / cpuSeconds(started);
   stop.abort(new Error('done'));
   await running;
   const ratio = (perSecond / parsePerSecond).toFixed(2);
-  print('watch: 2.7 kB events into a cache', `${Math.round(perSecond)}/s`, `≥ 20000/s (${ratio} × JSON.parse alone)`);
+  print(
+    'watch: 2.7 kB events a second of one core',
+    `${Math.round(perSecond)}/s`,
+    `≥ 20000/s (${ratio} × JSON.parse alone)`,
+  );
 }
 
 /** The same work for us and for peers: each is a process of its own, before a server of pods. */
@@ -108,9 +112,9 @@ async function compare() {
   await row('heap of 10,000 pods of 6.75 kB', '≤ 50 MB', heapOf('whole'));
   await row('heap of them, two fields picked', '≤ 12 MB', heapOf('picked'));
   await row('heap of them, metadata only', '≤ 6.5 MB', heapOf('metadata'));
-  await row('watch: 2.7 kB events a second', '≥ 20000', async (one) => {
-    const { seconds: took } = await runProgram(one, burst);
-    return { figure: burst.events / took, text: String(Math.round(burst.events / took)) };
+  await row('watch: 2.7 kB events a second of one core', '≥ 20000', async (one) => {
+    const { cpuSeconds } = await runProgram(one, burst);
+    return { figure: burst.events / cpuSeconds, text: String(Math.round(burst.events / cpuSeconds)) };
   });
   await row('events told by a relist of 10,000 unchanged', '0', async (one) => {
     const { told } = await runProgram(one, { ...many, isCut: true });
@@ -194,6 +198,12 @@ function heapBytes() {
 
 function seconds(startedMs) {
   return (performance.now() - startedMs) / 1_000;
+}
+
+/** Spent by this process since then: a busy machine does not change it much. */
+function cpuSeconds(since) {
+  const { user, system } = process.cpuUsage(since);
+  return (user + system) / 1e6;
 }
 
 function megabytes(bytesCount) {

@@ -11,9 +11,14 @@ export async function simulateScenarios({ scenario, seed, seeds }) {
     let shownMs = startedMs;
     let simulatedMs = 0;
     let entries = 0;
-    const rate = () => ((performance.now() - startedMs) / 1000).toFixed(1);
-    const told = (done) =>
-      `${name}: ${done} of ${seeds} seeds, ${Math.round(simulatedMs / 60_000)} simulated minutes, ${entries} entries of history, ${rate()} s`;
+    const told = (done) => {
+      const seconds = (performance.now() - startedMs) / 1000;
+      const minutes = Math.round(simulatedMs / 60_000);
+      return (
+        `${name}: ${done} of ${seeds} seeds, ${minutes} simulated minutes, ${entries} entries of history, ` +
+        `${seconds.toFixed(1)} s, ${(done / seconds).toFixed(1)} seeds/s`
+      );
+    };
     for (let index = 0; index < seeds; index++) {
       const own = seed + index;
       try {

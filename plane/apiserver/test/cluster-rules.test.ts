@@ -123,3 +123,10 @@ test('a role that is the sum of others says of which', async () => {
     'aggregationRule.clusterRoleSelectors: Required value: at least one clusterRoleSelector required if aggregationRule is non-nil',
   ]);
 });
+
+test('a range of addresses of services begins at its own beginning', async () => {
+  const spec = { cidrs: ['10.0.0.1/24'] };
+  assert.deepEqual(await refusalOf(api, '/apis/networking.k8s.io/v1/servicecidrs', { metadata, spec }), [
+    'spec.cidrs[0]: Invalid value: "10.0.0.1/24": must not have bits set beyond the prefix length',
+  ]);
+});

@@ -67,3 +67,13 @@ test('a binding is to a node that it names, and of the pod of its URL', async ()
     [500, '[target.kind: Unsupported value: "Foo": supported values: "Node", "<empty>", target.name: Required value]'],
   );
 });
+
+test('a JSON patch that is no list is refused as Go refuses it', async () => {
+  const type = { 'content-type': 'application/json-patch+json' };
+  await api.send('POST', `${core}/configmaps`, { metadata: { name: 'patched' } });
+  const refused = await api.send('PATCH', `${core}/configmaps/patched`, { op: 'add' }, type);
+  assert.equal(
+    refused.json.message,
+    'error decoding patch: json: cannot unmarshal object into Go value of type jsonpatch.Patch',
+  );
+});

@@ -91,3 +91,26 @@ test('a list is not shown as one object, nor one object as a list', async () => 
   const odd = await ask('/api/v1/configmaps?includeObject=Odd', 'Table');
   assert.equal(odd.status, 400);
 });
+
+test('events are asked for by the names that their fields have in each group', async () => {
+  const core = '/api/v1/namespaces/default/events';
+  const involvedObject = { kind: 'Pod', name: 'asked', namespace: 'default' };
+  assert.equal((await server.send('POST', core, { metadata: { name: 'asked' }, involvedObject })).status, 201);
+  const namesOf = async (path: string, selector: string) => {
+    const { json } = await server.send('GET', `${path}?fieldSelector=${encodeURIComponent(selector)}`);
+    return json.items?.map(({ metadata }: { readonly metadata: { readonly name: string } }) => metadata.name) ?? json;
+  };
+  assert.deepEqual(await namesOf(core, 'involvedObject.name=asked'), ['asked']);
+  const events = '/apis/events.k8s.io/v1/namespaces/default/events';
+  assert.deepEqual(await namesOf(events, 'regarding.name=asked'), ['asked']);
+  assert.deepEqual(await namesOf(events, 'regarding.name=other'), []);
+  assert.equal(
+    (await namesOf(events, 'involvedObject.name=asked')).message,
+    'field label not supported: involvedObject.name',
+  );
+});
+
+test('what has no namespace may be asked for one, and is never of it', async () => {
+  const { status, json } = await server.send('GET', '/api/v1/persistentvolumes?fieldSelector=metadata.namespace%3Dx');
+  assert.deepEqual([status, json.items], [200, []]);
+});

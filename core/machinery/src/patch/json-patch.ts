@@ -21,7 +21,9 @@ export class FailedTestError extends StatusError {}
  */
 export function applyJsonPatch(document: unknown, operations: unknown): unknown {
   if (!isList(operations)) {
-    throw StatusError.of('BadRequest', 'error decoding patch: a JSON patch is a list of operations');
+    const type = typeof operations === 'boolean' ? 'bool' : typeof operations;
+    const problem = `json: cannot unmarshal ${type} into Go value of type jsonpatch.Patch`;
+    throw StatusError.of('BadRequest', `error decoding patch: ${problem}`);
   }
   if (operations.length > longestJsonPatch) {
     throw StatusError.of(

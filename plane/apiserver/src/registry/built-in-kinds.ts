@@ -43,6 +43,20 @@ const eventLabels = {
   type: ['type'],
 };
 
+/** The same fields, asked for by their names in events.k8s.io. */
+const eventsGroupLabels = {
+  'regarding.kind': ['regarding', 'kind'],
+  'regarding.namespace': ['regarding', 'namespace'],
+  'regarding.name': ['regarding', 'name'],
+  'regarding.uid': ['regarding', 'uid'],
+  'regarding.apiVersion': ['regarding', 'apiVersion'],
+  'regarding.resourceVersion': ['regarding', 'resourceVersion'],
+  'regarding.fieldPath': ['regarding', 'fieldPath'],
+  reason: ['reason'],
+  reportingController: ['reportingController'],
+  type: ['type'],
+};
+
 /** A way of writing one part of a pod. */
 const podPart = (name: string) => ({ ...statusSubresource('Pod'), name });
 
@@ -86,6 +100,9 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
         statusSubresource('Pod'),
       ],
       fieldLabels: {
+        'spec.host': ['spec', 'nodeName'],
+        // Known, and never there: upstream has no value for it.
+        'status.podIPs': [],
         'spec.nodeName': ['spec', 'nodeName'],
         'spec.restartPolicy': ['spec', 'restartPolicy'],
         'spec.schedulerName': ['spec', 'schedulerName'],
@@ -204,7 +221,7 @@ export function builtInKinds(strategies: BuiltInStrategies): readonly ResourceDe
       shortNames: ['ev'],
       createsOnUpdate: true,
       timeToLiveSeconds: eventTtlSeconds,
-      fieldLabels: eventLabels,
+      fieldLabels: eventsGroupLabels,
       strategy: eventStrategy,
       columns: columnsOf.events,
       ...eventConversion,

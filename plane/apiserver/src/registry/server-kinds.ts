@@ -65,6 +65,7 @@ export const serverKinds: readonly ResourceDefinition[] = [
     kind: 'ResourceSlice',
     plural: 'resourceslices',
     isNamespaced: false,
+    fieldLabels: { 'spec.nodeName': ['spec', 'nodeName'], 'spec.driver': ['spec', 'driver'] },
     columns: deviceColumns.resourceslices,
   }),
 ];

@@ -38,7 +38,10 @@ function unknownField(field: string, definition: ResourceDefinition): string {
 }
 
 function pathOf(field: string, definition: ResourceDefinition): readonly string[] | undefined {
-  if (field === 'metadata.name' || (field === 'metadata.namespace' && definition.isNamespaced)) return field.split('.');
+  const hasOwnLabels = Object.keys(definition.fieldLabels).length > 0;
+  if (field === 'metadata.name') return ['metadata', 'name'];
+  // A kind without labels of its own may be asked for its namespace even where it has none.
+  if (field === 'metadata.namespace' && (definition.isNamespaced || !hasOwnLabels)) return ['metadata', 'namespace'];
   return Object.hasOwn(definition.fieldLabels, field) ? definition.fieldLabels[field] : undefined;
 }
 
@@ -46,7 +49,8 @@ function pathOf(field: string, definition: ResourceDefinition): readonly string[
 const booleanFields = ['spec.unschedulable', 'spec.hostNetwork'];
 
 function fieldText(object: ApiObject, field: string, definition: ResourceDefinition): string {
-  const value = at(object, ...(pathOf(field, definition) ?? []));
+  const path = pathOf(field, definition) ?? [];
+  const value = path.length === 0 ? undefined : at(object, ...path);
   if (value === undefined || value === null) return booleanFields.includes(field) ? 'false' : '';
   return String(value);
 }

@@ -6,6 +6,8 @@ export const cidrText = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:d
 export interface Block {
   readonly bits: string;
   readonly length: number;
+  /** Whether the address says more than the range: `10.9.8.7/24`. */
+  readonly hasHostBits: boolean;
 }
 
 /** `10.9.8.0/24` or `2001:db8::/64`; undefined for anything else. */
@@ -15,7 +17,8 @@ export function parseCidr(range: string): Block | undefined {
   if (rest.length > 0 || !/^\d{1,3}$/.test(length) || !(isFour || isIpv6(address))) return undefined;
   if (Number(length) > (isFour ? 32 : 128)) return undefined;
   const bits = isFour ? groupBits(address.split('.').map(Number), 8) : groupBits(ipv6Groups(address), 16);
-  return { bits: `${isFour ? 4 : 6}${bits.slice(0, Number(length))}`, length: Number(length) };
+  const size = Number(length);
+  return { bits: `${isFour ? 4 : 6}${bits.slice(0, size)}`, length: size, hasHostBits: bits.slice(size).includes('1') };
 }
 
 function groupBits(groups: readonly number[], width: number): string {

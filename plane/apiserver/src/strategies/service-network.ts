@@ -46,8 +46,13 @@ function rangeErrors(range: ApiObject): readonly FieldError[] {
           ),
         ]
       : []),
-    ...ranges.flatMap((each, index) =>
-      parseCidr(each) === undefined ? [fieldError.invalid(`spec.cidrs[${index}]`, each, cidrText)] : [],
-    ),
+    ...ranges.flatMap((each, index) => {
+      const block = parseCidr(each);
+      const path = `spec.cidrs[${index}]`;
+      if (block === undefined) return [fieldError.invalid(path, each, cidrText)];
+      return block.hasHostBits
+        ? [fieldError.invalid(path, each, 'must not have bits set beyond the prefix length')]
+        : [];
+    }),
   ];
 }

@@ -27,15 +27,26 @@ function optionsOf(...args: readonly string[]): unknown {
 }
 
 test('--output and --data-dir are taken before the command and after it', () => {
-  assert.deepEqual(optionsOf('--output', 'json', 'status'), { output: 'json' });
-  assert.deepEqual(optionsOf('status', '-o', 'json', '--data-dir', 'd'), { output: 'json', dataDir: 'd' });
-  assert.deepEqual(optionsOf('--output', 'json', 'status', '--output', 'text'), { output: 'text' });
+  assert.deepEqual(optionsOf('--output', 'json', 'status'), { output: 'json', arguments: [] });
+  assert.deepEqual(optionsOf('status', '-o', 'json', '--data-dir', 'd'), {
+    output: 'json',
+    dataDir: 'd',
+    arguments: [],
+  });
+  assert.deepEqual(optionsOf('--output', 'json', 'status', '--output', 'text'), { output: 'text', arguments: [] });
 });
 
 test('up takes a port, a list of operators, --no-node and --no-controllers', () => {
   const options = optionsOf('up', '--port', '0', '--operators', 'none', '--no-node', '--detach');
-  assert.deepEqual(options, { port: 0, operators: 'none', node: false, controllers: true, detach: true });
-  assert.deepEqual(optionsOf('up', '--no-controllers'), { node: true, controllers: false });
+  assert.deepEqual(options, {
+    port: 0,
+    operators: 'none',
+    node: false,
+    controllers: true,
+    detach: true,
+    arguments: [],
+  });
+  assert.deepEqual(optionsOf('up', '--no-controllers'), { node: true, controllers: false, arguments: [] });
 });
 
 test('what is wrong with a command line is said in one line that names it', () => {

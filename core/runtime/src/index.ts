@@ -25,6 +25,7 @@ export type { CacheStatus } from './informer/informer-set.js';
 export { type ReflectorOptions, type ReflectorSink, runReflector, type Selection } from './informer/reflector.js';
 export { createLog, type LogLevel, type LogOptions, logWith } from './log.js';
 export type { ControllerStatus } from './manager/controller-runner.js';
+export { createFleet, type Fleet, type FleetCluster, type FleetOptions } from './manager/fleet.js';
 export { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from './manager/leader-election.js';
 export { createManager, type Manager, type ManagerOptions, type ManagerStatus } from './manager/manager.js';
 export type { KeyStatus } from './manager/reconcile-history.js';
@@ -77,6 +78,7 @@ export {
 } from './queue/rate-limiter.js';
 export { type QueueObserver, WorkQueue, type WorkQueueOptions } from './queue/work-queue.js';
 export type { ListSelection, Reader } from './reader.js';
+export { type ShardingOptions, ShardsLostError } from './sharding/shard-keeper.js';
 export {
   type Channel,
   type ChannelConsumer,

@@ -14,6 +14,8 @@ export interface PolicyRule {
 export interface RequiredRulesOptions {
   /** As the manager is given it; the Lease is then named in the rules. */
   readonly leaderElection?: Pick<LeaderElectionOptions, 'name'>;
+  /** Whether its processes share the keys; their Leases cannot be named beforehand. */
+  readonly isSharded?: boolean;
   /** Whether the operator brings its CustomResourceDefinitions along; true by default, as in `runOperator`. */
   readonly installsKinds?: boolean;
 }
@@ -35,9 +37,10 @@ export function requiredRules(operator: Operator, options: RequiredRulesOptions 
   const needed = new Needed();
   for (const controller of operator.controllers) addController(needed, controller);
   needed.add({ group: 'events.k8s.io', plural: 'events' }, ['create', 'patch']);
-  const { leaderElection, installsKinds = true } = options;
+  const { leaderElection, isSharded = false, installsKinds = true } = options;
+  const leases = { group: 'coordination.k8s.io', plural: 'leases' };
+  if (isSharded) needed.add(leases, ['create', 'delete', 'get', 'list', 'update']);
   if (leaderElection !== undefined) {
-    const leases = { group: 'coordination.k8s.io', plural: 'leases' };
     // A name that is not there yet cannot be granted to create.
     needed.add(leases, ['create']);
     needed.add(leases, ['get', 'update'], [leaderElection.name]);

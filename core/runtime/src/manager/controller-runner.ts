@@ -20,6 +20,7 @@ import { logWith } from '../log.js';
 import type { ManagerObserver, ReconcileEnd, ReconcileStart } from '../observe/manager-observer.js';
 import { BucketLimiter, KeyedBackoff, longestOf } from '../queue/rate-limiter.js';
 import { WorkQueue } from '../queue/work-queue.js';
+import type { ShardKeeper } from '../sharding/shard-keeper.js';
 import type { ChannelSource } from '../source/channel-source.js';
 import { TerminalError } from '../terminal-error.js';
 import { assertResult } from './checked-result.js';
@@ -39,6 +40,8 @@ export interface ControllerRunnerOptions {
   /** The longest wait between two tries of one key. */
   readonly longestRetryMs: number;
   readonly observer?: ManagerObserver;
+  /** Which keys are this process's; all of them when absent. */
+  readonly shards?: ShardKeeper;
 }
 
 export interface ControllerStatus {
@@ -90,6 +93,7 @@ export class ControllerRunner {
     this.#queue = new WorkQueue({ clock, limiter, ...(observer !== undefined && { observer }) });
     this.#hotLoops = new HotLoopDetector(clock);
     this.#sources = new ControllerSources(options.controller, options.informers, (trigger) => this.#trigger(trigger));
+    options.shards?.onTaken((shard) => this.#triggerShard(shard));
   }
 
   get name(): string {
@@ -148,6 +152,11 @@ export class ControllerRunner {
   async #work(stop: AbortSignal): Promise<void> {
     for (let key = await this.#queue.take(); key !== undefined; key = await this.#queue.take()) {
       this.#sources.taken(key);
+      if (this.#options.shards?.owns(key) === false) {
+        this.#history.forget(key);
+        this.#queue.done(key);
+        continue;
+      }
       await this.#reconcile(key, stop);
       this.#queue.done(key);
     }
@@ -158,6 +167,17 @@ export class ControllerRunner {
     if (change !== undefined) this.#hotLoops.noteTrigger(key, change);
     const { debounceMs = 0 } = this.#options.controller;
     this.#queue.addAfter(key, Math.max(debounceMs, this.#hotLoops.penaltyMs(key)), priority);
+  }
+
+  /** Whatever happened to its keys while they were another process's. */
+  #triggerShard(shard: number): void {
+    const { shards, informers, controller } = this.#options;
+    for (const object of informers.watch(controller.for).list()) {
+      const key = formatKey(keyOf(object));
+      if (shards?.shardOf(key) !== shard) continue;
+      this.#history.trigger(key, `shard ${shard} became this process's`);
+      this.#queue.add(key);
+    }
   }
 
   #noteWrite(
@@ -191,7 +211,9 @@ export class ControllerRunner {
     this.#reconciles += 1;
     const { cause, changed } = this.#history.takeTrigger(key);
     const start = { controller: controller.name, key, trigger: cause, id: this.#reconciles };
-    const run = () => this.#reconcileOnce(start, changed, stop);
+    const { shards } = this.#options;
+    const once = () => this.#reconcileOnce(start, changed, stop);
+    const run = shards === undefined ? once : () => shards.during(key, once);
     const end = await (observer?.around?.(start, run) ?? run());
     observer?.reconcileEnded?.(start, end);
   }

@@ -10,6 +10,7 @@ import type { Informer } from '../informer/informer.js';
 import { type CacheStatus, InformerSet } from '../informer/informer-set.js';
 import type { ManagerObserver } from '../observe/manager-observer.js';
 import type { Reader } from '../reader.js';
+import { type ShardingOptions, ShardKeeper } from '../sharding/shard-keeper.js';
 import type { ChannelSource } from '../source/channel-source.js';
 import { ControllerRunner, type ControllerStatus } from './controller-runner.js';
 import { type LeaderElectionOptions, LeaderElector } from './leader-election.js';
@@ -21,6 +22,8 @@ export interface ManagerOptions {
   readonly log: Log;
   /** Only the holder of a Lease reconciles; the others keep their caches warm. */
   readonly leaderElection?: LeaderElectionOptions;
+  /** Several processes share the keys: each has some of them. Instead of leader election. */
+  readonly sharding?: ShardingOptions;
   /** Indexes of caches, besides those of the controllers. */
   readonly indexes?: readonly CacheIndex[];
   /** Watches this namespace only. */
@@ -89,6 +92,7 @@ class ControllerManager implements Manager {
   readonly #events: EventWriter;
   readonly #runners: readonly ControllerRunner[];
   readonly #ready = deferred();
+  readonly #shards: ShardKeeper | undefined;
   #elector: LeaderElector | undefined;
   /** For informers that are added while the manager runs. */
   #startInformer: ((informer: Informer<KubernetesObject>) => void) | undefined;
@@ -109,6 +113,12 @@ class ControllerManager implements Manager {
     });
     for (const index of options.indexes ?? []) this.#informers.addIndex(index);
     this.#events = new EventWriter({ client, world, log });
+    if (options.sharding !== undefined && options.leaderElection !== undefined) {
+      throw new Error(
+        'a manager has leaderElection or sharding, not both: with sharding each process works on its share',
+      );
+    }
+    this.#shards = options.sharding && new ShardKeeper({ ...options.sharding, client, world, log });
     this.#runners = options.controllers.map(
       (controller) =>
         new ControllerRunner({
@@ -121,6 +131,7 @@ class ControllerManager implements Manager {
           longestRetryMs: options.longestRetryMs ?? 30_000,
           ...(options.onError === undefined ? {} : { onError: options.onError }),
           ...(options.observer === undefined ? {} : { observer: options.observer }),
+          ...(this.#shards === undefined ? {} : { shards: this.#shards }),
         }),
     );
   }
@@ -176,6 +187,7 @@ class ControllerManager implements Manager {
     this.#events.close(eventFlushMs);
     await Promise.all([...informers, events]);
     await this.#elector?.release();
+    await this.#shards?.release();
     parts.end();
   }
 
@@ -184,6 +196,7 @@ class ControllerManager implements Manager {
     await this.#synced(parts.signal);
     this.#isReady = true;
     this.#ready.resolve();
+    if (this.#shards !== undefined) return this.#reconcileShards(this.#shards, parts);
     if (leaderElection === undefined) return this.#reconcile(parts);
     this.#elector = new LeaderElector({ ...leaderElection, client, world, log });
     const { observer } = this.#options;
@@ -193,6 +206,15 @@ class ControllerManager implements Manager {
       await this.#reconcile(parts, leading);
       observer?.leadershipChanged?.(leaderElection.name, false);
     }, parts.signal);
+  }
+
+  /** Shards are kept until the last reconcile has ended: until then nobody else may have them. */
+  async #reconcileShards(shards: ShardKeeper, parts: Parts): Promise<void> {
+    const ending = new AbortController();
+    const kept = parts.watch(shards.run(ending.signal));
+    await this.#reconcile(parts);
+    ending.abort(new Error('the reconciles have ended'));
+    await kept;
   }
 
   async #synced(signal: AbortSignal): Promise<void> {

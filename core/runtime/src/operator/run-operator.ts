@@ -12,7 +12,10 @@ import { installKinds } from './install-kinds.js';
 import type { Operator } from './operator.js';
 
 export interface RunOperatorOptions
-  extends Pick<ManagerOptions, 'leaderElection' | 'namespace' | 'observer' | 'usesWatchList' | 'wholeCache'> {
+  extends Pick<
+    ManagerOptions,
+    'leaderElection' | 'sharding' | 'namespace' | 'observer' | 'usesWatchList' | 'wholeCache'
+  > {
   readonly operator: Operator;
   readonly client: Client;
   readonly world: World;
@@ -52,6 +55,7 @@ export async function runOperator(options: RunOperatorOptions, signal: AbortSign
     controllers: operator.controllers,
     observer: observer === undefined ? metrics : combineObservers(metrics, observer),
     ...(options.leaderElection !== undefined && { leaderElection: options.leaderElection }),
+    ...(options.sharding !== undefined && { sharding: options.sharding }),
     ...(options.namespace !== undefined && { namespace: options.namespace }),
     ...(options.usesWatchList !== undefined && { usesWatchList: options.usesWatchList }),
     ...(options.wholeCache !== undefined && { wholeCache: options.wholeCache }),

@@ -11,6 +11,7 @@ import {
   etcdClusters,
   keysUnder,
   memberPods,
+  membersOutOfReach,
   seedManifest,
   waitForMembers,
 } from './etcd-instance.js';
@@ -85,7 +86,9 @@ async function withWriter(story: () => Promise<void>): Promise<void> {
   );
 }
 
-test('a member killed with kill -9 comes back in place with its data and its id', async () => {
+test('a member killed with kill -9 comes back in place with its data and its id', {
+  skip: membersOutOfReach,
+}, async () => {
   const client = await plane.client();
   const [victim] = await memberPods(client);
   const name = victim?.metadata.name ?? '';
@@ -98,7 +101,9 @@ test('a member killed with kill -9 comes back in place with its data and its id'
   });
 });
 
-test('the leader killed with kill -9: another leads, and no acknowledged write is lost', async () => {
+test('the leader killed with kill -9: another leads, and no acknowledged write is lost', {
+  skip: membersOutOfReach,
+}, async () => {
   const client = await plane.client();
   const leader = (await client.get(etcdClusters, clusterKey)).status?.leader ?? '';
   await withWriter(async () => {
@@ -108,7 +113,9 @@ test('the leader killed with kill -9: another leads, and no acknowledged write i
   });
 });
 
-test('a deleted member pod is replaced by a new member with a new id, within 20 s', async (context) => {
+test('a deleted member pod is replaced by a new member with a new id, within 20 s', {
+  skip: membersOutOfReach,
+}, async (context) => {
   const client = await plane.client();
   const [victim] = await memberPods(client);
   const name = victim?.metadata.name ?? '';
@@ -127,7 +134,9 @@ test('a deleted member pod is replaced by a new member with a new id, within 20 
   assert.ok(!names.includes(name));
 });
 
-test('E-04: the wiped data directory of the original seed never makes a second cluster', async () => {
+test('E-04: the wiped data directory of the original seed never makes a second cluster', {
+  skip: membersOutOfReach,
+}, async () => {
   const client = await plane.client();
   // The seed may have been replaced by the stories before: make a fresh instance, whose seed we know.
   await client.delete(etcdClusters, clusterKey, { propagationPolicy: 'Foreground' });

@@ -34,6 +34,10 @@ export async function readSeedManifest(): Promise<string> {
   return await readFile(seedManifest, 'utf8');
 }
 
+/** For `skip` of a test that speaks with members at their pods' addresses. */
+export const membersOutOfReach: string | false =
+  process.getuid?.() === 0 ? false : "needs root: an ordinary user's pods are in a network of their own";
+
 /** Waits until the instance is Available with `size` ready members, and says in the error where it stood. */
 export async function waitForMembers(
   client: Client,

@@ -9,6 +9,7 @@ import {
   etcdClusters,
   keysUnder,
   memberPods,
+  membersOutOfReach,
   put,
   seedManifest,
   waitForMembers,
@@ -24,7 +25,9 @@ before(async () => {
 });
 after(async () => await plane.remove());
 
-test("the seed's manifest gives three real etcd members that serve each other's writes", async () => {
+test("the seed's manifest gives three real etcd members that serve each other's writes", {
+  skip: membersOutOfReach,
+}, async () => {
   await plane.apply({ file: seedManifest });
   const client = await plane.client();
   const instance = await waitForMembers(client, 3);
@@ -46,7 +49,9 @@ test("the seed's manifest gives three real etcd members that serve each other's 
   );
 });
 
-test('castellan explain says why the instance was looked at last, what was decided, and when it is looked at next', async () => {
+test('castellan explain says why the instance was looked at last, what was decided, and when it is looked at next', {
+  skip: membersOutOfReach,
+}, async () => {
   const { name } = clusterKey;
   const { code, stdout } = await castellan(['explain', `etcdcluster/${name}`, '--data-dir', plane.directory]);
   assert.equal(code, 0, stdout);
@@ -59,7 +64,7 @@ test('castellan explain says why the instance was looked at last, what was decid
   assert.match(unknown.stderr, /No controller here reconciles a flowers/);
 });
 
-test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', async (t) => {
+test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', { skip: membersOutOfReach }, async (t) => {
   const client = await plane.client();
   const writer = new CountingWriter(client);
   t.after(() => writer.stop());
@@ -78,7 +83,7 @@ test('3 → 5 → 3 under a writer that counts: no acknowledged write is lost', 
   }
 });
 
-test('deleting the instance removes its pods, services and processes', async () => {
+test('deleting the instance removes its pods, services and processes', { skip: membersOutOfReach }, async () => {
   const client = await plane.client();
   await client.delete(etcdClusters, clusterKey);
   const left = async () => (await client.list(pods, { namespace: 'default' })).items.length;

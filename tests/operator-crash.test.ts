@@ -6,7 +6,14 @@ import { etcdAdmin, etcdOperator, type JsonPost } from '@castellan/etcd';
 import { customResourceDefinitions, events, type KubernetesObject } from '@castellan/machinery';
 import { createLog, createManager } from '@castellan/runtime';
 import { waitFor } from '@castellan/world';
-import { clusterKey, etcdClusters, memberPods, seedManifest, waitForMembers } from './etcd-instance.js';
+import {
+  clusterKey,
+  etcdClusters,
+  memberPods,
+  membersOutOfReach,
+  seedManifest,
+  waitForMembers,
+} from './etcd-instance.js';
 import { PlaneProcess, world } from './plane-process.js';
 
 const longestLifeMs = 60_000;
@@ -136,7 +143,9 @@ async function untilSettled(size: number): Promise<readonly string[]> {
   throw new Error(`the operator still writes after ${deaths.length} lives; the last: ${deaths.slice(-5).join('; ')}`);
 }
 
-test('an operator that is killed after every single write makes the cluster it was asked for, once', async (context) => {
+test('an operator that is killed after every single write makes the cluster it was asked for, once', {
+  skip: membersOutOfReach,
+}, async (context) => {
   await plane.apply({ file: seedManifest });
   const deaths = await untilSettled(3);
   context.diagnostic(`3 members after ${deaths.length} deaths`);
@@ -151,7 +160,9 @@ test('an operator that is killed after every single write makes the cluster it w
   assert.equal((await memberPods(client)).length, 3, 'no pod too many');
 });
 
-test('killed after every write of a scale-in, it ends with the members it was asked for', async () => {
+test('killed after every write of a scale-in, it ends with the members it was asked for', {
+  skip: membersOutOfReach,
+}, async () => {
   const client = await plane.client();
   await client.patch(etcdClusters, clusterKey, { type: 'merge', body: { spec: { size: 1 } } });
   const deaths = await untilSettled(1);

@@ -1,16 +1,26 @@
-// Writes the parts of documents that are made from code: the help of each command, the table of errors, the fields of kinds.
+// Writes the parts of documents that are made from code: the help of each command, the table of errors, the fields of
+// kinds, the API reference of each package that operators are made with.
 //   node scripts/docs.mjs
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { apiReference } from './api-reference.mjs';
 import { replacePart } from './generated-part.mjs';
 import { read, root, run } from './repository.mjs';
+
+/** Their front doors are what a stranger programs against. */
+const documentedPackages = ['client', 'machinery', 'runtime', 'testkit', 'world'];
 
 export async function madeParts() {
   return [
     { file: 'docs/cli.md', part: 'help', content: await helpOfEachCommand() },
     { file: 'docs/errors.md', part: 'errors', content: await tableOfErrors() },
     { file: 'docs/kinds.md', part: 'kinds', content: await referenceOfKinds() },
+    ...documentedPackages.map((name) => ({
+      file: `docs/api/${name}.md`,
+      part: 'api',
+      content: apiReference(`core/${name}`),
+    })),
   ];
 }
 

@@ -46,6 +46,7 @@ export {
 } from './observe/manager-server.js';
 export { type Labels, Metrics } from './observe/metrics.js';
 export { type ActiveSpan, type SpanTracer, spanObserver } from './observe/span-observer.js';
+export type { ObservedWebhook, ReviewEnd, WebhookObserver } from './observe/webhook-observer.js';
 export { installKinds } from './operator/install-kinds.js';
 export type { Operator } from './operator/operator.js';
 export { type RunOperatorOptions, runOperator } from './operator/run-operator.js';

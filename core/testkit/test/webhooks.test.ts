@@ -18,7 +18,7 @@ import {
 } from '@castellan/machinery';
 import { createWebhooks, type OwnCertificates, type Webhook, webhook } from '@castellan/runtime';
 import { type BootedPlane, bootPlane, eventually } from '@castellan/testkit';
-import { realWorld } from '@castellan/world';
+import { realWorld, simulatedWorld, type World } from '@castellan/world';
 
 const secret = { namespace: 'default', name: 'webhook-certificates' };
 
@@ -62,13 +62,14 @@ async function running(
     readonly webhooks?: readonly Webhook[];
     readonly kinds?: readonly Kind[];
     readonly own?: Partial<OwnCertificates>;
+    readonly world?: World;
   },
 ) {
   const lines: string[] = [];
   const note = (line: string) => void lines.push(line);
   const hooks = createWebhooks({
     client: plane.client,
-    world: realWorld(),
+    world: options.world ?? realWorld(),
     log: { debug: note, info: note, warn: note, error: note },
     name: 'widget-operator',
     endpoint: { host: '127.0.0.1' },
@@ -248,15 +249,22 @@ test('while the authority and the certificate are changed again and again, every
 test('a webhook that throws or hangs fails the request with its reason, or is passed over where its policy says so', async (t) => {
   const plane = await booted(t);
   const { client } = plane;
+  // Certificates are of this day, and the time that a webhook may take passes when the test says so.
+  const simulated = simulatedWorld(1);
+  let isHanging = false;
   const { hooks, lines } = await running(t, plane, {
+    world: { ...simulated, clock: { ...simulated.clock, now: realWorld().clock.now } },
     webhooks: [
       webhook(Widget, {
         validate: async ({ spec }) => {
           if (spec.note === 'throw') throw new Error('no such database');
-          if (spec.note === 'hang') await new Promise(() => {});
+          if (spec.note === 'hang') {
+            isHanging = true;
+            await new Promise(() => {});
+          }
           return { refusal: 'heard' };
         },
-        timeoutSeconds: 4,
+        timeoutSeconds: 30,
       }),
     ],
   });
@@ -271,8 +279,12 @@ test('a webhook that throws or hangs fails the request with its reason, or is pa
   await assert.rejects(create('throw'), {
     message: `Internal error occurred: failed calling webhook ${name}: failed to call webhook: an error on the server ("the webhook at ${path} failed: no such database") has prevented the request from succeeding`,
   });
-  await assert.rejects(create('hang'), {
-    message: `Internal error occurred: failed calling webhook ${name}: failed to call webhook: an error on the server ("the webhook at ${path} failed: waited 3 s for the webhook at ${path} to answer; it did not happen") has prevented the request from succeeding`,
+  const hung = create('hang');
+  hung.catch(() => undefined);
+  await eventually('the webhook to be asked', async () => isHanging, { deadlineMs: 10_000 });
+  await simulated.advance(29_000);
+  await assert.rejects(hung, {
+    message: `Internal error occurred: failed calling webhook ${name}: failed to call webhook: an error on the server ("the webhook at ${path} failed: waited 29 s for the webhook at ${path} to answer; it did not happen") has prevented the request from succeeding`,
   });
   assert.ok(lines.includes(`the webhook at ${path} failed: no such database`));
 });

@@ -1,5 +1,6 @@
 import type { ManagerObserver, ObservedController, ReconcileEnd } from './manager-observer.js';
 import { Metrics } from './metrics.js';
+import { webhookMetrics } from './webhook-metrics.js';
 
 /** Upper bounds in seconds, as controller-runtime has them. */
 const reconcileBounds = [
@@ -92,6 +93,7 @@ export function managerMetrics(metrics: Metrics = new Metrics()): ManagerMetrics
     [...leases].map(([name, isLeader]) => [{ name }, isLeader ? 1 : 0] as const),
   );
   return {
+    ...webhookMetrics(metrics),
     registry: metrics,
     controllerAdded(controller) {
       controllers.push(controller);

@@ -1,10 +1,11 @@
 import type { QueueObserver } from '../queue/work-queue.js';
+import type { ReviewEnd, WebhookObserver } from './webhook-observer.js';
 
 /**
  * Told of all that a manager does, so that metrics, traces and whatever else looks on need nothing of it. All parts are
- * optional, and none may throw, but `around`.
+ * optional, and none may throw, but `around` and `aroundReview`.
  */
-export interface ManagerObserver {
+export interface ManagerObserver extends WebhookObserver {
   /** For each controller, before its first key. */
   controllerAdded?(controller: ObservedController): QueueObserver;
   /** Wraps each reconcile, as a trace's span does: must call `run` once, and give what it gives. It never rejects. */
@@ -80,6 +81,21 @@ export function combineObservers(...observers: readonly ManagerObserver[]): Mana
     },
     leadershipChanged(lease, isLeader) {
       for (const observer of observers) observer.leadershipChanged?.(lease, isLeader);
+    },
+    webhookAdded(webhook) {
+      for (const observer of observers) observer.webhookAdded?.(webhook);
+    },
+    aroundReview(path, run) {
+      return observers.reduceRight<() => Promise<ReviewEnd>>(
+        (inner, observer) => () => observer.aroundReview?.(path, inner) ?? inner(),
+        run,
+      )();
+    },
+    reviewEnded(path, end) {
+      for (const observer of observers) observer.reviewEnded?.(path, end);
+    },
+    certificateRead(isGood) {
+      for (const observer of observers) observer.certificateRead?.(isGood);
     },
   };
 }

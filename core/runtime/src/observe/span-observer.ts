@@ -21,7 +21,7 @@ export interface ActiveSpan {
 /** `SpanStatusCode.ERROR` of `@opentelemetry/api`. */
 const errorStatusCode = 2;
 
-/** One span per reconcile; what the reconcile traces is within it. */
+/** One span per reconcile and per review of a webhook; what these trace is within it. */
 export function spanObserver(tracer: SpanTracer): ManagerObserver {
   return {
     around({ controller, key, trigger, id }, run) {
@@ -38,6 +38,15 @@ export function spanObserver(tracer: SpanTracer): ManagerObserver {
         if (end.outcome === 'failed' || end.outcome === 'terminal') {
           span.setStatus({ code: errorStatusCode, ...(end.message !== undefined && { message: end.message }) });
         }
+        span.end();
+        return end;
+      });
+    },
+    aroundReview(path, run) {
+      return tracer.startActiveSpan(`review ${path}`, { attributes: { 'castellan.webhook': path } }, async (span) => {
+        const end = await run();
+        span.setAttribute('http.response.status_code', end.status);
+        if (end.message !== undefined) span.setStatus({ code: errorStatusCode, message: end.message });
         span.end();
         return end;
       });

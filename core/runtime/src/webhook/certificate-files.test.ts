@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { issueAuthority, type KeyedCertificate, realWorld, waitFor } from '@castellan/world';
+import { Metrics } from '../observe/metrics.js';
+import { webhookMetrics } from '../observe/webhook-metrics.js';
 import { CertificateFiles } from './certificate-files.js';
 
 const world = realWorld();
@@ -108,4 +110,17 @@ test('WH7, 92: files behind a link, as in a mounted Secret, are read again when 
   await rename(join(files.directory, 'link.key'), files.keyPath);
   await rename(join(files.directory, 'link.crt'), files.certificatePath);
   await files.uses(second);
+});
+
+test('WH9 reads of a certificate are counted, and those that failed', async (t) => {
+  const { certificatePath, keyPath } = await followed(t, newPair('first'));
+  const metrics = new Metrics();
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  const observer = webhookMetrics(metrics);
+  const files = new CertificateFiles({ world, log, certificatePath, keyPath, observer });
+  await files.read();
+  await writeFile(certificatePath, 'not a certificate');
+  await assert.rejects(files.read());
+  assert.match(metrics.text(), /^certwatcher_read_certificate_total 2$/m);
+  assert.match(metrics.text(), /^certwatcher_read_certificate_errors_total 1$/m);
 });

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { KeyedCertificate, World } from '@castellan/world';
 import type { Log } from '../controller.js';
 import { errorMessage } from '../error-message.js';
+import type { WebhookObserver } from '../observe/webhook-observer.js';
 import { isPair } from './renewed-certificates.js';
 
 export interface CertificateFilesOptions {
@@ -12,6 +13,7 @@ export interface CertificateFilesOptions {
   readonly keyPath: string;
   /** Between two looks; 5 s unless told. */
   readonly everyMs?: number;
+  readonly observer?: Pick<WebhookObserver, 'certificateRead'>;
 }
 
 /**
@@ -30,13 +32,24 @@ export class CertificateFiles {
 
   /** @throws Error saying what is wrong with the files: there is nothing else to use at first. */
   async read(): Promise<KeyedCertificate> {
+    const { observer } = this.#options;
+    try {
+      this.#current = await this.#pair();
+      observer?.certificateRead?.(true);
+      return this.#current;
+    } catch (error) {
+      observer?.certificateRead?.(false);
+      throw error;
+    }
+  }
+
+  async #pair(): Promise<KeyedCertificate> {
     const { certificatePath, keyPath } = this.#options;
     const [certificate, key] = await Promise.all([readFile(certificatePath, 'utf8'), readFile(keyPath, 'utf8')]);
     if (!isPair({ certificate, key })) {
       throw new Error(`${certificatePath} and ${keyPath} are not a certificate and its key in PEM`);
     }
-    this.#current = { certificate, key };
-    return this.#current;
+    return { certificate, key };
   }
 
   /** Until `signal` aborts; `onChange` hears of each pair that differs from the one before. */

@@ -3,6 +3,7 @@ import { isStatusError, type ObjectKey, type Secret, secrets } from '@castellan/
 import type { World } from '@castellan/world';
 import type { Log } from '../controller.js';
 import { errorMessage } from '../error-message.js';
+import type { WebhookObserver } from '../observe/webhook-observer.js';
 import { certificatesOf, secretData } from './certificate-secret.js';
 import {
   bundleOf,
@@ -28,6 +29,7 @@ export interface CertificateKeeperOptions {
   readonly serve: (certificates: WebhookCertificates) => Promise<void>;
   /** Tells the API server of the authorities; only where this process leads. Writes nothing where nothing has changed. */
   readonly distribute: (bundle: string) => Promise<void>;
+  readonly observer?: Pick<WebhookObserver, 'certificateRead'>;
 }
 
 const retryMs = 1_000;
@@ -68,9 +70,10 @@ export class CertificateKeeper {
 
   /** False while there is nothing to serve with, as the leader has not written it yet. */
   async #turn(signal: AbortSignal): Promise<boolean> {
-    const { client, secret, isLeader } = this.#options;
+    const { client, secret, isLeader, observer } = this.#options;
     const found = await client.find(secrets, secret, { signal });
     let certificates = found === undefined ? undefined : certificatesOf(found);
+    if (found !== undefined) observer?.certificateRead?.(certificates !== undefined);
     if (isLeader()) certificates = await this.#renew(certificates, found, signal);
     if (certificates === undefined) return false;
     if (

@@ -4,6 +4,7 @@ import { type Kind, keyOf, type ObjectKey } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { Log } from '../controller.js';
 import { deferred } from '../deferred.js';
+import type { WebhookObserver } from '../observe/webhook-observer.js';
 import { ApplyMemory, applyObject } from '../write/apply-object.js';
 import { mutationReview, validationReview } from './admission-review.js';
 import { CertificateFiles } from './certificate-files.js';
@@ -36,6 +37,8 @@ export interface WebhooksOptions {
   /** Listened on; 9443 unless told, 0 for one of the system's choice. */
   readonly port?: number;
   readonly certificates: OwnCertificates | MountedCertificates;
+  /** `managerMetrics` and `spanObserver` are such; a manager gives its own. */
+  readonly observer?: WebhookObserver;
 }
 
 /** Made here and kept in a Secret that all replicas share. */
@@ -75,8 +78,9 @@ const dayMs = 24 * 3_600_000;
  * does not undo it.
  */
 export function createWebhooks(options: WebhooksOptions): Webhooks {
-  const { world, log, endpoint, certificates, port = 9443, webhooks = [], kinds = [] } = options;
-  const server = new WebhookServer({ clock: world.clock, log, handlers: handlersOf(webhooks, kinds) });
+  const { world, log, endpoint, certificates, observer, port = 9443, webhooks = [], kinds = [] } = options;
+  const observed = observer === undefined ? {} : { observer };
+  const server = new WebhookServer({ clock: world.clock, log, handlers: handlersOf(webhooks, kinds), ...observed });
   const isReady = deferred();
   let listeningPort: number | undefined;
   const at = 'host' in endpoint ? { host: endpoint.host, port } : { port };
@@ -127,7 +131,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
     async run(signal) {
       try {
         if ('secret' in certificates) await runOnSecret(certificates, signal);
-        else await runOnFiles(new CertificateFiles({ world, log, ...certificates }), signal);
+        else await runOnFiles(new CertificateFiles({ world, log, ...observed, ...certificates }), signal);
       } finally {
         isReady.reject(new Error('the webhooks were stopped before they were ready'));
         await server.close();
@@ -137,9 +141,11 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
 }
 
 function handlersOf(webhooks: readonly Webhook[], kinds: readonly Kind[]): ReadonlyMap<string, ReviewHandler> {
-  const handlers = new Map<string, ReviewHandler>([[paths.convert, (review) => conversionReview(kinds, review)]]);
+  const handlers = new Map<string, ReviewHandler>();
+  if (kinds.length > 0) handlers.set(paths.convert, (review) => conversionReview(kinds, review));
   for (const webhook of webhooks) {
     const { type } = webhook;
+    // Both: an API server may still ask what an earlier version of the program answered.
     handlers.set(paths.validate(type), (review, signal) => validationReview(webhook, review, signal));
     handlers.set(paths.mutate(type), (review, signal) => mutationReview(webhook, review, signal));
   }

@@ -6,6 +6,11 @@ import { type TestContext, test } from 'node:test';
 import { applyJsonPatch, defineKind, fieldError, isRecord, type JsonRecord, s } from '@castellan/machinery';
 import { realWorld } from '@castellan/world';
 import { deferred } from '../deferred.js';
+import { combineObservers } from '../observe/manager-observer.js';
+import { Metrics } from '../observe/metrics.js';
+import { spanObserver } from '../observe/span-observer.js';
+import { webhookMetrics } from '../observe/webhook-metrics.js';
+import type { WebhookObserver } from '../observe/webhook-observer.js';
 import { mutationReview, validationReview } from './admission-review.js';
 import { conversionReview } from './conversion-review.js';
 import { renewedCertificates } from './renewed-certificates.js';
@@ -143,11 +148,15 @@ test('WH8 stopping answers what was asked before, and takes nothing new', async 
   await closed;
 });
 
-async function served(t: TestContext, handlers: Readonly<Record<string, ReviewHandler>>) {
+async function served(
+  t: TestContext,
+  handlers: Readonly<Record<string, ReviewHandler>>,
+  observer: WebhookObserver = {},
+) {
   const world = realWorld();
   const errors: string[] = [];
   const log = { debug: () => {}, info: () => {}, warn: () => {}, error: (line: string) => void errors.push(line) };
-  const server = new WebhookServer({ clock: world.clock, log, handlers: new Map(Object.entries(handlers)) });
+  const server = new WebhookServer({ clock: world.clock, log, handlers: new Map(Object.entries(handlers)), observer });
   const { authorities, serving } = renewedCertificates(undefined, {
     nowMs: world.clock.now(),
     names: ['localhost'],
@@ -208,4 +217,50 @@ test('reviews are answered by HTTP/2 as well', async (t) => {
   const stream = session.request({ ':method': 'POST', ':path': '/echo' });
   stream.end('{"a":9007199254740993}');
   assert.equal(await text(stream), '{"a":9007199254740993}');
+});
+
+test('WH9 reviews are counted by path and code under the names of controller-runtime, those being answered as well, and each is a span', async (t) => {
+  const metrics = new Metrics();
+  const spans: Record<string, unknown>[] = [];
+  const tracer = spanObserver({
+    startActiveSpan(name, { attributes }, work) {
+      const span: Record<string, unknown> = { name, ...attributes };
+      return work({
+        setAttribute: (attribute, value) => {
+          span[attribute] = value;
+        },
+        setStatus: ({ code, message }) => {
+          span.status = `${code} ${message}`;
+        },
+        end: () => spans.push(span),
+      });
+    },
+  });
+  const lineOf = (series: string) => metrics.text().match(new RegExp(`^${series}.* (\\d+)$`, 'm'))?.[1];
+  const requests = (code: string) =>
+    lineOf(`controller_runtime_webhook_requests_total{webhook="/check",code="${code}"}`);
+  const inFlight = () => lineOf('controller_runtime_webhook_requests_in_flight{webhook="/check"}');
+  let whileAnswered: string | undefined;
+  const check: ReviewHandler = (sent) => {
+    whileAnswered = inFlight();
+    if (isRecord(sent) && sent.isBad === true) throw new Error('no such database');
+    return sent;
+  };
+  const { post, close } = await served(t, { '/check': check }, combineObservers(webhookMetrics(metrics), tracer));
+  assert.deepEqual([requests('200'), requests('500'), inFlight()], ['0', '0', '0']);
+  await post('/check', '{}');
+  await post('/check', '{"isBad":true}');
+  await post('/nothing', '{}');
+  await close();
+  assert.deepEqual([requests('200'), requests('500'), whileAnswered, inFlight()], ['1', '1', '1', '0']);
+  assert.equal(lineOf('controller_runtime_webhook_latency_seconds_count{webhook="/check"}'), '2');
+  assert.deepEqual(spans, [
+    { name: 'review /check', 'castellan.webhook': '/check', 'http.response.status_code': 200 },
+    {
+      name: 'review /check',
+      'castellan.webhook': '/check',
+      'http.response.status_code': 500,
+      status: '2 the webhook at /check failed: no such database',
+    },
+  ]);
 });

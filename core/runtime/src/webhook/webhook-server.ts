@@ -6,6 +6,7 @@ import type { Clock, KeyedCertificate } from '@castellan/world';
 import type { Log } from '../controller.js';
 import { deferred } from '../deferred.js';
 import { errorMessage } from '../error-message.js';
+import type { ReviewEnd, WebhookObserver } from '../observe/webhook-observer.js';
 
 /** Answers one review; `signal` aborts when the answer would come too late. */
 export type ReviewHandler = (review: unknown, signal: AbortSignal) => Promise<unknown> | unknown;
@@ -15,6 +16,7 @@ export interface WebhookServerOptions {
   readonly log: Log;
   /** By path: `/validate/widgets.example.com/v1`. */
   readonly handlers: ReadonlyMap<string, ReviewHandler>;
+  readonly observer?: WebhookObserver;
 }
 
 /** An API server sends no more: two objects of 1.5 MB at most, and what is said of them. */
@@ -29,10 +31,15 @@ export class WebhookServer {
   readonly #options: WebhookServerOptions;
   readonly #connections = new Set<Socket>();
   readonly #answering = new Set<Promise<void>>();
+  /** How many reviews are being answered, by path. */
+  readonly #inFlight = new Map<string, number>();
   #server: Http2SecureServer | undefined;
 
   constructor(options: WebhookServerOptions) {
     this.#options = options;
+    for (const path of options.handlers.keys()) {
+      options.observer?.webhookAdded?.({ path, inFlight: () => this.#inFlight.get(path) ?? 0 });
+    }
   }
 
   /** Listens, and gives the port: one of the system's choice where `port` is 0. On all addresses without a host. */
@@ -96,11 +103,35 @@ export class WebhookServer {
   }
 
   async #answer(request: Http2ServerRequest, response: Http2ServerResponse): Promise<void> {
-    const { clock, log, handlers } = this.#options;
+    const { handlers, observer } = this.#options;
     const [path = '', query = ''] = request.url.split('?', 2);
     const handler = handlers.get(path);
     if (handler === undefined) return send(response, 404, `there is no webhook at ${path}`);
-    if (request.method !== 'POST') return send(response, 405, 'reviews are sent by POST');
+    const review = (): Promise<ReviewEnd> => this.#review(handler, { path, query }, request, response);
+    this.#count(path, 1);
+    const end = await (observer?.aroundReview?.(path, review) ?? review());
+    this.#count(path, -1);
+    observer?.reviewEnded?.(path, end);
+  }
+
+  #count(path: string, by: number): void {
+    this.#inFlight.set(path, (this.#inFlight.get(path) ?? 0) + by);
+  }
+
+  /** Never rejects: what goes wrong is in the reply, and in what is given. */
+  async #review(
+    handler: ReviewHandler,
+    { path, query }: { readonly path: string; readonly query: string },
+    request: Http2ServerRequest,
+    response: Http2ServerResponse,
+  ): Promise<ReviewEnd> {
+    const { clock, log } = this.#options;
+    const sinceMs = clock.monotonicNow();
+    const replied = (status: number, message: string): ReviewEnd => {
+      send(response, status, message);
+      return { status, tookMs: clock.monotonicNow() - sinceMs, message };
+    };
+    if (request.method !== 'POST') return replied(405, 'reviews are sent by POST');
     const timeoutMs = timeoutOf(query);
     // The reply that says why has to arrive before its caller gives up.
     const answerMs = timeoutMs - Math.min(timeoutMs / 2, replyMs);
@@ -109,11 +140,12 @@ export class WebhookServer {
       const review: unknown = parseExactJson(await unlessAborted(bodyOf(request), deadline.signal));
       const answered = Promise.resolve().then(() => handler(review, deadline.signal));
       send(response, 200, exactJson(await unlessAborted(answered, deadline.signal)), 'application/json');
+      return { status: 200, tookMs: clock.monotonicNow() - sinceMs };
     } catch (error) {
       const isBad = error instanceof SyntaxError || isStatusError(error, 'BadRequest');
       const message = isBad ? errorMessage(error) : `the webhook at ${path} failed: ${errorMessage(error)}`;
       log.error(message);
-      send(response, isBad ? 400 : 500, message);
+      return replied(isBad ? 400 : 500, message);
     } finally {
       deadline.dispose();
     }

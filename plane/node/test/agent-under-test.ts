@@ -82,9 +82,8 @@ export async function startAgent(
       const all = { ...request, ...(tailLines === undefined ? {} : { tailLines }) };
       let last = '';
       const isThere = async () => {
-        const chunks: Uint8Array[] = [];
-        for await (const chunk of agent.logs(all, AbortSignal.timeout(30_000))) chunks.push(chunk);
-        last = Buffer.concat(chunks).toString('utf8');
+        // An agent that has just begun may not have come to the pod yet, and says that it has none of that name.
+        last = await textOf(agent.logs(all, AbortSignal.timeout(30_000))).catch(String);
         return last === expected;
       };
       await until(`the log of ${name} to be ${JSON.stringify(expected)}`, isThere).catch((error: Error) => {
@@ -101,6 +100,12 @@ export async function startAgent(
       await agent.stop({ pods: how });
     },
   };
+}
+
+async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of source) chunks.push(chunk);
+  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** For a container's script: it goes on when `openGate` is called, and ends with that status. */

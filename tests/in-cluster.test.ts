@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { isStatusError, type Pod, pods } from '@castellan/machinery';
+import { endpoints, isStatusError, type Pod, pods } from '@castellan/machinery';
 import { waitFor } from '@castellan/world';
 import { PlaneProcess, world } from './plane-process.js';
 
@@ -43,6 +43,31 @@ test('a pod reaches the API server by its name, with the token and the certifica
   assert.match(text, /"username":"system:serviceaccount:default:default"/);
   assert.match(text, new RegExp(`"authentication.kubernetes.io/pod-uid":\\["${pod.metadata.uid}"\\]`));
   assert.match(text, /User \\"system:serviceaccount:default:default\\" cannot list resource \\"secrets\\"/);
+  assert.match(text, /"gitVersion":"v1\./);
+});
+
+test('a pod reaches the API server where the Endpoints of its service say, and its certificate is for that address', async () => {
+  const client = await plane.client();
+  const key = { namespace: 'default', name: 'asks-directly' };
+  const subset = await waitFor(
+    world,
+    async () => (await client.find(endpoints, { namespace: 'default', name: 'kubernetes' }))?.subsets?.[0],
+    { what: 'the Endpoints of service kubernetes', deadlineMs: 30_000 },
+  );
+  const url = `https://${subset.addresses?.[0]?.ip}:${subset.ports?.[0]?.port}/version`;
+  const script = `curl --silent --show-error --max-time 30 --cacert ${place}/ca.crt ${url}`;
+  const container = { name: 'main', image: 'busybox:1.28', command: ['/bin/sh', '-ec', script] };
+  await waitFor(world, () => created(key, container), { what: 'the pod to be let in', deadlineMs: 30_000 });
+  const phase = await waitFor(
+    world,
+    async () => {
+      const { status } = await client.get(pods, key);
+      return status?.phase === 'Succeeded' || status?.phase === 'Failed' ? status.phase : undefined;
+    },
+    { what: 'the pod to end', deadlineMs: 60_000 },
+  );
+  const { text } = await plane.read('/api/v1/namespaces/default/pods/asks-directly/log');
+  assert.equal(phase, 'Succeeded', text);
   assert.match(text, /"gitVersion":"v1\./);
 });
 

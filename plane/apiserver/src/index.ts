@@ -6,6 +6,7 @@ export { type Encryption, noEncryption } from './encryption/encryption.js';
 export { EncryptionConfigurationError } from './encryption/encryption-configuration-error.js';
 export { readEncryptionConfiguration } from './encryption/read-configuration.js';
 export { DecryptionError, type ValueTransformer } from './encryption/value-transformer.js';
+export type { ServerAddress } from './server/advertised-endpoints.js';
 export { type ApiServer, type ApiServerOptions, createApiServer } from './server/api-server.js';
 export { ensureCertificates, newAuthority } from './server/certificates.js';
 export type { ApiRequest, ResponseWriter, User } from './server/http.js';

@@ -1,5 +1,5 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import {
   type ApiServer,
@@ -16,6 +16,7 @@ import {
   noEncryption,
   readAuditPolicy,
   readTokenFile,
+  type ServerAddress,
   type StaticTokens,
   TokenFileError,
 } from '@castellan/apiserver';
@@ -125,6 +126,14 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       nodeClient: () => clientOf(certificates.nodeCertificate, certificates.nodeKey, 'castellan-node'),
     });
     streams.serve(workers);
+    workers.nodeStarted.then(
+      (node) => {
+        const address = node === undefined ? machineAddress(port) : node.apiServer;
+        if (address !== undefined) server.advertise(address);
+      },
+      // Told where the workers are waited for; without a network there is nothing to advertise.
+      () => undefined,
+    );
     return {
       url,
       port,
@@ -174,7 +183,7 @@ async function planeCertificates(
       'kubernetes.default.svc',
       'kubernetes.default.svc.cluster.local',
     ],
-    addresses: [host, firstAddressOf(addresses.serviceCidr)],
+    addresses: [host, firstAddressOf(addresses.serviceCidr), firstAddressOf(addresses.podCidr)],
     nodeName,
     world,
     ...(authority === undefined ? {} : { authority }),
@@ -227,9 +236,21 @@ async function readPolicy(path: string | undefined): Promise<AuditPolicy | undef
   });
 }
 
-/** Of `10.1.16.0/20`: `10.1.16.1`, where the service `kubernetes` answers. */
+/** Of `10.1.16.0/20`: `10.1.16.1`. There the service `kubernetes` answers; the bridge has the first one of the pods'. */
 function firstAddressOf(cidr: string): string {
   return cidr.replace(/\.\d+\/\d+$/, '.1');
+}
+
+/**
+ * The machine's first IPv4 address that is not of loopback: what a kube-apiserver that listens on loopback advertises. Without
+ * a pod network nothing forwards it to the server; undefined on a machine that has none.
+ */
+function machineAddress(port: number): ServerAddress | undefined {
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const first = addresses.find(
+    ({ family, internal, address }) => family === 'IPv4' && !internal && !address.startsWith('169.254.'),
+  );
+  return first && { address: first.address, port };
 }
 
 /** The API server starts before the node agent, whose logs it serves. */

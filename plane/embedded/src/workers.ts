@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import type { NodeStreams } from '@castellan/apiserver';
 import type { Client } from '@castellan/client';
 import { type PlaneControllers, planeControllers } from '@castellan/controllers';
-import { createNodeAgent, type NodeAgent } from '@castellan/node';
+import { createNodeAgent, type NodeAgent, type StartedNode } from '@castellan/node';
 import { type Controller, createManager, type Manager } from '@castellan/runtime';
 import { schedulerController } from '@castellan/scheduler';
 import type { AddressPlan } from './address-plan.js';
@@ -12,6 +12,8 @@ import { type Duty, type Term, Turns } from './turns.js';
 /** Everything of a plane that works on the API as its client. */
 export interface Workers {
   readonly nodeStreams?: NodeStreams;
+  /** Resolves when the node agent has started, with where pods reach the API server; without one, with nothing. */
+  readonly nodeStarted: Promise<StartedNode | undefined>;
   /** Those that run now. */
   managers(): Iterable<Manager>;
   working(): Promise<void>;
@@ -69,7 +71,7 @@ export function startWorkers(options: WorkersOptions): Workers {
   const fail = (error: unknown) => options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
   const runAll = (works: readonly Work[], signal: AbortSignal) =>
     Promise.all(works.map((work) => work.run(signal).catch(fail)));
-  const nodeStarted = (node?.start() ?? Promise.resolve()).then(() => undefined);
+  const nodeStarted = node?.start() ?? Promise.resolve(undefined);
   nodeStarted.catch(fail);
   const planeRuns = nodeStarted.then(() => runAll(plane, stopPlane.signal));
   planeRuns.catch(() => undefined);
@@ -77,6 +79,7 @@ export function startWorkers(options: WorkersOptions): Workers {
 
   return {
     ...(node === undefined ? {} : { nodeStreams: node }),
+    nodeStarted,
     managers: () => managers,
     async working() {
       await nodeStarted;

@@ -28,7 +28,9 @@ import { podStrategy } from '../strategies/pod.js';
 import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
 import { ServiceAllocation } from '../strategies/service-allocation.js';
+import type { ServerAddress } from './advertised-endpoints.js';
 import { createSystemObjects, ownTools, ownUser, ownWriter } from './bootstrap.js';
+import { EndpointReconciler } from './endpoint-reconciler.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { IdentityLease } from './identity-lease.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
@@ -71,6 +73,11 @@ export interface ApiServer {
     readonly port: number;
     readonly tls: TlsMaterial;
   }): Promise<{ readonly url: string; readonly port: number }>;
+  /**
+   * Has the server name an address at which it is reached, in the Endpoints and the EndpointSlice of service default/kubernetes,
+   * while it runs. To be called once.
+   */
+  advertise(address: ServerAddress): void;
   /** Ends watches and connections. The keyspace stays open: it is its opener's. */
   close(): Promise<void>;
 }
@@ -172,6 +179,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     identity?.start();
   });
   const listeners = new Set<Listener>();
+  const endpoints = endpointReconciler(server);
 
   return {
     handle: (request, writer) => handle(server, request, writer),
@@ -181,10 +189,11 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       const host = at.host.includes(':') ? `[${at.host}]` : at.host;
       return { url: `https://${host}:${listener.port}`, port: listener.port };
     },
+    advertise: (address) => endpoints.start(address),
     async close() {
       isReady = false;
       cancelResume();
-      await identity?.stop();
+      await Promise.all([identity?.stop(), endpoints.stop()]);
       registry.close();
       await Promise.all([...listeners].map((listener) => listener.close()));
       await auditFile?.close();
@@ -200,5 +209,17 @@ function identityLease(server: Server, { name, hostName }: { readonly name: stri
     identity: name,
     hostName,
     onFailure: (error) => server.log?.(`the lease of this API server was not renewed: ${String(error)}`),
+  });
+}
+
+function endpointReconciler(server: Server): EndpointReconciler {
+  return new EndpointReconciler({
+    keyspace: server.keyspace,
+    endpoints: server.registry.builtin('', 'v1', 'endpoints'),
+    endpointSlices: server.registry.builtin('discovery.k8s.io', 'v1', 'endpointslices'),
+    world: server.world,
+    tools: ownTools(server),
+    onFailure: (error) =>
+      server.log?.(`the endpoints of service default/kubernetes were not written: ${String(error)}`),
   });
 }

@@ -49,7 +49,7 @@ export interface NodeAgent {
   /** To be run by a manager; they do nothing before `start`. */
   readonly controllers: readonly Controller[];
   /** Prepares the network, DNS and the Node object, and begins its heartbeat. Pods that run already go on. */
-  start(): Promise<void>;
+  start(): Promise<StartedNode>;
   /**
    * After the manager has ended. `keep` leaves pods running for the next start to adopt. `stop` ends them (10 s to
    * comply), leaves volumes on disk for the next start, and removes all else from the machine.
@@ -63,6 +63,11 @@ export interface NodeAgent {
   attach(request: AttachRequest, signal: AbortSignal): Promise<StreamedProcess>;
   /** Connects to a port of a pod: on its loopback, or at its address. */
   connect(request: ConnectRequest, signal: AbortSignal): Promise<Duplex>;
+}
+
+export interface StartedNode {
+  /** Where pods reach the API server, besides service default/kubernetes; undefined where something else has that port. */
+  readonly apiServer: { readonly address: string; readonly port: number } | undefined;
 }
 
 export interface ConnectRequest {
@@ -109,7 +114,7 @@ class Agent implements NodeAgent {
     ];
   }
 
-  async start(): Promise<void> {
+  async start(): Promise<StartedNode> {
     const { client, world, dataDirectory, nodeName, podCidr = '10.244.0.0/24', serviceCidr } = this.#options;
     const network = await ensurePlaneNetwork({
       dataDirectory,
@@ -139,6 +144,8 @@ class Agent implements NodeAgent {
       serviceEnvironment: (namespace) => serviceEnvironment(this.#table, namespace),
     });
     this.#beat(node, 0);
+    const apiServer = { address: network.gateway, port: this.#options.apiServer.port };
+    return { apiServer: (await this.#proxy.openApiServer(network.gateway)) ? apiServer : undefined };
   }
 
   async stop({ pods }: { readonly pods: 'keep' | 'stop' }): Promise<void> {

@@ -9,6 +9,8 @@ interface Listener {
 
 /** Per port of a service; beyond it the kernel's queue makes clients wait. */
 const connectionLimit = 1_024;
+/** The services of no namespace have it. */
+const ofNoService = '';
 
 /**
  * Listens on service addresses and forwards to ready endpoints, from the plane's own process. The plane's network has a
@@ -23,6 +25,14 @@ export class ServiceProxy {
   constructor(log: Log, apiServer: { readonly host: string; readonly port: number }) {
     this.#log = log;
     this.#apiServer = { address: apiServer.host, port: apiServer.port, hostname: undefined };
+  }
+
+  /** Makes the API server reachable at an address of the machine too, under its own port; whether that could be done. */
+  async openApiServer(address: string): Promise<boolean> {
+    const at = { address, port: this.#apiServer.port };
+    const proxy = await this.#listen(at, [this.#apiServer]);
+    if (proxy !== undefined) this.#listeners.set(`${at.address}:${at.port}`, { proxy, namespace: ofNoService });
+    return proxy !== undefined;
   }
 
   /** Opens, changes and closes what is needed for the services of one namespace. */
@@ -53,13 +63,8 @@ export class ServiceProxy {
         known.proxy.setBackends(backends);
         continue;
       }
-      try {
-        const proxy = await TcpProxy.listen({ ...at, connectionLimit }, backends);
-        this.#listeners.set(key, { proxy, namespace });
-      } catch (error) {
-        const message = error instanceof Error ? error.message : String(error);
-        this.#log.warn('a service address cannot be listened on', { address: key, namespace, error: message });
-      }
+      const proxy = await this.#listen(at, backends);
+      if (proxy !== undefined) this.#listeners.set(key, { proxy, namespace });
     }
   }
 
@@ -67,6 +72,22 @@ export class ServiceProxy {
     const listeners = [...this.#listeners.values()];
     this.#listeners.clear();
     await Promise.all(listeners.map(({ proxy }) => proxy.close()));
+  }
+
+  async #listen(
+    at: { readonly address: string; readonly port: number },
+    backends: readonly Backend[],
+  ): Promise<TcpProxy | undefined> {
+    try {
+      return await TcpProxy.listen({ ...at, connectionLimit }, backends);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      this.#log.warn('a service address cannot be listened on', {
+        address: `${at.address}:${at.port}`,
+        error: message,
+      });
+      return undefined;
+    }
   }
 
   #isApiServer(service: ServiceBackends): boolean {

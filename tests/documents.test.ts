@@ -28,7 +28,13 @@ async function pagesWithExamples(): Promise<readonly string[]> {
   const nouns = await readdir(join(repository, 'docs/nouns'));
   return [
     ...nouns.map((name) => `docs/nouns/${name}`),
-    ...['docs/from-controller-runtime.md', 'docs/from-client-node.md', 'core/client/README.md', 'core/world/README.md'],
+    ...[
+      'docs/from-controller-runtime.md',
+      'docs/from-client-node.md',
+      'core/client/README.md',
+      'core/machinery/README.md',
+      'core/world/README.md',
+    ],
   ];
 }
 

@@ -14,13 +14,6 @@ export {
   testCluster,
 } from './cluster/test-cluster.js';
 export { type EventuallyOptions, eventually } from './eventually.js';
-export { CrashError, type Faults as ClientFaults, type FaultyClient, faultyClient } from './faulty-client.js';
 export type { SimulatedNodes, SimulatedNodesOptions } from './node/simulated-nodes.js';
 export type { NodePace } from './node/simulated-pod.js';
 export type { ProgramOf, RunningProgram, SimulatedContainer, SimulatedProgram } from './node/simulated-program.js';
-export {
-  convergesFromCrashAtEveryWrite,
-  convergesFromStaleReadsAndConflicts,
-  type ReconcilerCase,
-  secondReconcileWritesNothing,
-} from './stock-checks.js';

@@ -3,9 +3,9 @@ import { access } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { test } from 'node:test';
 import { loadKubeconfig } from '@castellan/client';
-import { configMaps, isStatusError, serviceAccounts } from '@castellan/machinery';
+import { configMaps, serviceAccounts } from '@castellan/machinery';
 import { DeadlineError } from '@castellan/world';
-import { type BootedPlane, bootPlane, CrashError, eventually, faultyClient } from '../src/index.js';
+import { type BootedPlane, bootPlane, eventually } from '../src/index.js';
 
 const key = { namespace: 'default', name: 'a' };
 
@@ -35,38 +35,6 @@ test('two planes at once know nothing of each other', async () => {
       await one.client.create(configMaps, { metadata: key });
       assert.equal(await two.client.find(configMaps, key), undefined);
     });
-  });
-});
-
-test('a faulty client crashes before the write that it is told, and stays dead', async () => {
-  await withPlane(async ({ client }) => {
-    const faulty = faultyClient(client, { crashAfterWrites: 1 });
-    await faulty.create(configMaps, { metadata: key });
-    await assert.rejects(faulty.delete(configMaps, key), CrashError);
-    await assert.rejects(faulty.get(configMaps, key), CrashError);
-    assert.deepEqual([faulty.writes, faulty.isCrashed], [['create configmaps default/a'], true]);
-    assert.notEqual(await client.find(configMaps, key), undefined, 'the deletion was not made');
-  });
-});
-
-test('a faulty client shows what was before the last write, as often as it is told', async () => {
-  await withPlane(async ({ client }) => {
-    const faulty = faultyClient(client, { staleReads: 1 });
-    assert.equal(await faulty.find(configMaps, key), undefined);
-    await faulty.create(configMaps, { metadata: key });
-    assert.equal(await faulty.find(configMaps, key), undefined);
-    assert.notEqual(await faulty.find(configMaps, key), undefined);
-  });
-});
-
-test('a faulty client refuses the first writes with a conflict and does not make them', async () => {
-  await withPlane(async ({ client }) => {
-    const faulty = faultyClient(client, { conflicts: 1 });
-    const map = await faulty.create(configMaps, { metadata: key });
-    const changed = { ...map, data: { a: '1' } };
-    await assert.rejects(faulty.update(configMaps, changed), (error) => isStatusError(error, 'Conflict'));
-    assert.equal((await client.get(configMaps, key)).data, undefined);
-    assert.equal((await faulty.update(configMaps, changed)).data?.a, '1');
   });
 });
 

@@ -29,7 +29,9 @@ function slugs() {
   };
 }
 
-const byName = (one, other) => (one.name.toLowerCase() < other.name.toLowerCase() ? -1 : 1);
+/** Without regard to case; of two that differ in nothing else the type comes first. */
+const sortKey = ({ name }) => `${name.toLowerCase()} ${name}`;
+const byName = (one, other) => (sortKey(one) < sortKey(other) ? -1 : 1);
 
 function exportsOf(folder) {
   return reExports(read(`${folder}/src/index.ts`)).map(({ name, original, path }) => {

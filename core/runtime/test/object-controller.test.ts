@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ConfigMap, configMaps, eventsV1, type Pod, pods, secrets } from '@castellan/machinery';
-import { blocked, cached, metadataOf, pick, settled, wait } from '../src/index.js';
+import { blocked, cached, index, metadataOf, pick, settled, wait } from '../src/index.js';
 import { Bench, type Cache, caches, key } from './cache-bench.js';
 
 function podFor({ spec }: Cache, env: Readonly<Record<string, string>> = {}): Pod {
@@ -42,6 +42,27 @@ test('O1: ensure applies what is desired, owned by the object and in its namespa
     bench.takeWrites().filter((call) => call.includes('/pods')),
     [],
   );
+  await bench.stop();
+});
+
+test('a controller of objects finds others by an index that it names', async () => {
+  const labelled = metadataOf(secrets);
+  const byColor = index(labelled, 'color', ({ metadata }) => [metadata.labels?.color ?? '']);
+  let found: readonly (string | undefined)[] = [];
+  const bench = new Bench({
+    owns: [labelled],
+    indexes: [byColor],
+    reconcile(_object, { cache }) {
+      found = cache.byIndex(byColor, 'red').map(({ metadata }) => metadata.name);
+      return settled();
+    },
+  });
+  for (const [name, color] of Object.entries({ a: 'red', b: 'blue' })) {
+    await bench.client.create(secrets, { metadata: { namespace: 'default', name, labels: { color } } });
+  }
+  await bench.create();
+  await bench.start();
+  assert.deepEqual(found, ['a']);
   await bench.stop();
 });
 

@@ -21,7 +21,7 @@ export type ObjectReconcile<T extends KubernetesObject> = (
 export interface ControllerDefinition<T extends KubernetesObject>
   extends Pick<
     Controller<T>,
-    'owns' | 'watches' | 'writes' | 'channels' | 'when' | 'debounceMs' | 'concurrency' | 'deadlineMs'
+    'owns' | 'watches' | 'writes' | 'indexes' | 'channels' | 'when' | 'debounceMs' | 'concurrency' | 'deadlineMs'
   > {
   /** Names the controller in logs, metrics and managed fields; the kind in lower case by default. */
   readonly name?: string;

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { getEventListeners } from 'node:events';
 import { test } from 'node:test';
 import { type ConfigMap, configMaps, leases, StatusError, secrets } from '@castellan/machinery';
 import { type SimulatedWorld, simulatedWorld } from '@castellan/world';
-import { type Controller, createLog, createManager, type ManagerOptions } from '../src/index.js';
+import { type Controller, createLog, createManager, type ManagerOptions, watchSource } from '../src/index.js';
 import { FakeCluster } from './fake-cluster.js';
 
 function controllerOf(reconcile: Controller<ConfigMap>['reconcile'], name = 'test'): Controller<ConfigMap> {
@@ -149,6 +150,72 @@ const lease = { namespace: 'default', name: 'lead' };
 function candidate(world: SimulatedWorld, client: FakeCluster, identity: string) {
   return managerOf(world, client, { leaderElection: { ...lease, identity } });
 }
+
+test('74: when one part fails all of them stop, and what else fails meanwhile is reported with it', async () => {
+  const world = simulatedWorld(1);
+  const client = new FakeCluster();
+  await client.create(configMaps, { metadata: { namespace: 'default', name: 'a' } });
+  const { manager, run } = managerOf(world, client, {
+    controllers: [controllerOf(idle.reconcile, 'one'), controllerOf(idle.reconcile, 'two')],
+    observer: {
+      around: async ({ controller }) => {
+        throw new Error(`the trace of ${controller} is full`);
+      },
+    },
+  });
+  const ended = run();
+  await assert.rejects(world.run(ended, 60_000), (error) => {
+    assert.ok(error instanceof AggregateError);
+    assert.deepEqual(
+      error.errors.map(({ message }) => message),
+      ['the trace of one is full', 'the trace of two is full'],
+    );
+    return true;
+  });
+  assert.equal(manager.status().isLeader, false);
+  assert.deepEqual(client.openWatches, []);
+});
+
+test('75: a manager that stops takes no more sources', async () => {
+  const world = simulatedWorld(1);
+  const { manager, run, stop } = managerOf(world, new FakeCluster());
+  const ended = run();
+  await world.advance(0);
+  const source = watchSource({ type: secrets, map: () => [] });
+  stop();
+  assert.throws(() => manager.addSource('test', source), /this manager is stopping: it takes no source for test/);
+  await world.run(ended, 60_000);
+  assert.throws(() => manager.addSource('test', source), /is stopping/);
+});
+
+test('77: after a stop no watch, timer or listener is left, with a leader, events and several controllers', async () => {
+  const world = simulatedWorld(1);
+  const client = new FakeCluster();
+  await client.create(configMaps, { metadata: { namespace: 'default', name: 'a' } });
+  const noting = controllerOf(async (key, { cache, events }) => {
+    const object = cache.get(configMaps, key);
+    if (object !== undefined) events.record(object, { type: 'Normal', reason: 'Seen', message: 'it was seen' });
+    return { requeueAfterMs: 60_000 };
+  }, 'noting');
+  const log = createLog({ write: () => undefined, world });
+  const manager = createManager({
+    wholeCache: true,
+    world,
+    client,
+    log,
+    controllers: [noting, { ...idle, owns: [secrets] }],
+    leaderElection: { name: 'test', namespace: 'default', identity: 'me' },
+  });
+  const stop = new AbortController();
+  const ended = manager.run(stop.signal);
+  await world.advance(30_000);
+  assert.equal(manager.status().isLeader, true);
+  stop.abort(new Error('stop'));
+  await world.run(ended, 60_000);
+  assert.deepEqual(client.openWatches, []);
+  assert.equal(world.pendingTimers, 0);
+  assert.deepEqual(getEventListeners(stop.signal, 'abort'), []);
+});
 
 test('78: takes a lease that is absent, or given up; the other keeps its caches warm meanwhile', async () => {
   const world = simulatedWorld(1);

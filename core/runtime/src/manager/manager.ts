@@ -59,7 +59,7 @@ export interface Manager {
   health(): string | undefined;
   /**
    * Gives a controller one more source, while it runs or before. What the source's cache holds asks for keys as its first
-   * list comes in; the controller does not wait for it.
+   * list comes in; the controller does not wait for it. Fails once the manager stops.
    */
   addSource(controller: string, source: WatchSource | ChannelSource): void;
 }
@@ -96,6 +96,7 @@ class ControllerManager implements Manager {
   #elector: LeaderElector | undefined;
   /** For informers that are added while the manager runs. */
   #startInformer: ((informer: Informer<KubernetesObject>) => void) | undefined;
+  #parts: Parts | undefined;
   #isStarted = false;
   #isReady = false;
   #isLeader = false;
@@ -158,6 +159,9 @@ class ControllerManager implements Manager {
   }
 
   addSource(controller: string, source: WatchSource | ChannelSource): void {
+    if (this.#parts?.signal.aborted === true) {
+      throw new Error(`this manager is stopping: it takes no source for ${controller} any more`);
+    }
     const runner = this.#runners.find(({ name }) => name === controller);
     if (runner === undefined) {
       const names = this.#runners.map(({ name }) => name).join(', ');
@@ -172,6 +176,7 @@ class ControllerManager implements Manager {
     if (this.#isStarted) throw new Error('this manager was started before: a manager runs once');
     this.#isStarted = true;
     const parts = new Parts(signal);
+    this.#parts = parts;
     const caches = new AbortController();
     const informers: Promise<void>[] = [];
     const startInformer = (informer: Informer<KubernetesObject>): void => {

@@ -27,9 +27,11 @@ export type { AnySchema, Presence, SchemaBuilder } from './define-kind/schema-bu
 export { s } from './define-kind/schema-builders.js';
 export type { ReadOfUnion, Variants, WriteOfUnion } from './define-kind/union-schema.js';
 export {
+  type CertificateSigningRequest,
   type ConfigMap,
   type Container,
   type ContainerStatus,
+  certificateSigningRequests,
   configMaps,
   type DeepReadonly,
   type Endpoint,

@@ -1,4 +1,7 @@
 import type { Controller } from '@castellan/runtime';
+import type { KeyedCertificate } from '@castellan/world';
+import { nodeApprovalController } from './certificates/node-approval-controller.js';
+import { certificateSigningController } from './certificates/signing-controller.js';
 import type { Component, ComponentContext } from './component.js';
 import { endpointsController } from './endpoints/endpoints-controller.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
@@ -11,6 +14,8 @@ import { claimProtectionController, volumeProtectionController } from './storage
 export interface PlaneControllersOptions extends ComponentContext {
   /** The certificate authority that signed the API server's certificate, in PEM. */
   readonly rootCertificate: string;
+  /** Signs what CertificateSigningRequests ask for; absent: nothing does. */
+  readonly authority?: KeyedCertificate;
 }
 
 export interface PlaneControllers {
@@ -22,6 +27,7 @@ export interface PlaneControllers {
 
 /** What kube-controller-manager does for a plane, as far as it is built. Everything goes over the HTTP API. */
 export function planeControllers(options: PlaneControllersOptions): PlaneControllers {
+  const { authority } = options;
   return {
     controllers: [
       defaultAccountController(),
@@ -30,6 +36,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       claimProtectionController(),
       volumeProtectionController(),
       readinessTaintsController(),
+      ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],
     components: [garbageCollector(options), rootCertificatePublisher(options, options.rootCertificate)],
   };

@@ -120,7 +120,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       isShared,
       addresses,
       apiServer: { host, port },
-      rootCertificate: certificates.caCertificate,
+      authority: { certificate: certificates.caCertificate, key: certificates.caKey },
       clientFor,
       nodeName,
       nodeClient: () => clientOf(certificates.nodeCertificate, certificates.nodeKey, 'castellan-node'),

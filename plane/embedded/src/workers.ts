@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { NodeStreams } from '@castellan/apiserver';
+import type { Authority, NodeStreams } from '@castellan/apiserver';
 import type { Client } from '@castellan/client';
 import { type PlaneControllers, planeControllers } from '@castellan/controllers';
 import { createNodeAgent, type NodeAgent, type StartedNode } from '@castellan/node';
@@ -25,8 +25,8 @@ export interface WorkersOptions extends PlaneOptions {
   readonly isShared: boolean;
   readonly addresses: AddressPlan;
   readonly apiServer: { readonly host: string; readonly port: number };
-  /** PEM. */
-  readonly rootCertificate: string;
+  /** Signed the API server's certificate, and signs what CertificateSigningRequests ask for. */
+  readonly authority: Authority;
   /** Each part has a connection of its own: what one writes shows under its name in managedFields. */
   clientFor(userAgent: string): Client;
   /** Of the machine in the cluster. */
@@ -109,11 +109,14 @@ function alone(duty: Pick<Duty, 'begin'>): Work {
 }
 
 function controllersDuty(options: TermOptions, client: Client, more: readonly Controller[]): Duty {
-  const { world, log, rootCertificate } = options;
+  const { world, log, authority } = options;
   return {
     lease: 'castellan-controllers',
     begin() {
-      const { controllers, components } = planeControllers({ client, world, log, rootCertificate });
+      const { controllers, components } = planeControllers({
+        ...{ client, world, log, authority },
+        rootCertificate: authority.certificate,
+      });
       return termOf(options, client, { controllers: [...controllers, schedulerController(), ...more], components });
     },
   };

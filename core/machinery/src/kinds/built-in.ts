@@ -1,4 +1,5 @@
 import type * as admissionregistration from 'kubernetes-types/admissionregistration/v1.js';
+import type { CertificateSigningRequest as CertificateSigningRequestV1 } from 'kubernetes-types/certificates/v1.js';
 import type { Lease as LeaseV1 } from 'kubernetes-types/coordination/v1.js';
 import type * as core from 'kubernetes-types/core/v1.js';
 import type * as discovery from 'kubernetes-types/discovery/v1.js';
@@ -31,6 +32,7 @@ export type EventV1 = Kind<EventsEvent>;
 export type PersistentVolume = Kind<core.PersistentVolume>;
 export type PersistentVolumeClaim = Kind<core.PersistentVolumeClaim>;
 export type Lease = Kind<LeaseV1>;
+export type CertificateSigningRequest = Kind<CertificateSigningRequestV1>;
 export type EndpointSlice = Kind<discovery.EndpointSlice>;
 export type PodDisruptionBudget = Kind<policy.PodDisruptionBudget>;
 export type MutatingWebhookConfiguration = Kind<admissionregistration.MutatingWebhookConfiguration>;
@@ -76,6 +78,11 @@ export const persistentVolumeClaims: ResourceType<PersistentVolumeClaim> = names
   'persistentvolumeclaims',
 );
 export const leases: ResourceType<Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
+export const certificateSigningRequests: ResourceType<CertificateSigningRequest> = clusterScoped(
+  'certificates.k8s.io',
+  'CertificateSigningRequest',
+  'certificatesigningrequests',
+);
 export const endpointSlices: ResourceType<EndpointSlice> = namespaced(
   'discovery.k8s.io',
   'EndpointSlice',

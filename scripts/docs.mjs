@@ -9,7 +9,7 @@ import { replacePart } from './generated-part.mjs';
 import { read, root, run } from './repository.mjs';
 
 /** Their front doors are what a stranger programs against. */
-const documentedPackages = ['client', 'machinery', 'runtime', 'testkit', 'world'];
+const documentedPackages = ['certificates', 'client', 'machinery', 'runtime', 'testkit', 'world'];
 
 export async function madeParts() {
   return [

@@ -6,7 +6,10 @@ import { test } from 'node:test';
 import { repository, run } from './plane-process.js';
 
 const linked = [
-  ...['client', 'machinery', 'runtime', 'testkit', 'world'].map((name) => [`@castellan/${name}`, `core/${name}`]),
+  ...['certificates', 'client', 'machinery', 'runtime', 'testkit', 'world'].map((name) => [
+    `@castellan/${name}`,
+    `core/${name}`,
+  ]),
   ['@types/node', 'node_modules/@types/node'],
 ] as const;
 

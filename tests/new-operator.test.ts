@@ -11,7 +11,10 @@ import { StartedProgram } from './started-program.js';
 
 /** Where the packages are that an operator of its own has from npm: those of this clone. */
 const linked = [
-  ...['client', 'machinery', 'runtime', 'testkit', 'world'].map((name) => [`@castellan/${name}`, `core/${name}`]),
+  ...['certificates', 'client', 'machinery', 'runtime', 'testkit', 'world'].map((name) => [
+    `@castellan/${name}`,
+    `core/${name}`,
+  ]),
   ['@types/node', 'node_modules/@types/node'],
   ['typescript', 'node_modules/typescript'],
 ] as const;

@@ -1,5 +1,5 @@
+import type { KeyedCertificate } from '@castellan/certificates';
 import type { Controller } from '@castellan/runtime';
-import type { KeyedCertificate } from '@castellan/world';
 import { nodeApprovalController } from './certificates/node-approval-controller.js';
 import { certificateSigningController } from './certificates/signing-controller.js';
 import type { Component, ComponentContext } from './component.js';

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import type { KeyedCertificate, World } from '@castellan/world';
+import type { KeyedCertificate } from '@castellan/certificates';
+import type { World } from '@castellan/world';
 import type { Log } from '../controller.js';
 import { errorMessage } from '../error-message.js';
 import type { WebhookObserver } from '../observe/webhook-observer.js';

@@ -1,5 +1,5 @@
+import type { KeyedCertificate } from '@castellan/certificates';
 import { ownValue, type Secret } from '@castellan/machinery';
-import type { KeyedCertificate } from '@castellan/world';
 import { bundleOf, isPair, type WebhookCertificates } from './renewed-certificates.js';
 
 const parts = { bundle: 'ca.crt', authorityKeys: 'ca.key', certificate: 'tls.crt', key: 'tls.key' } as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import type { KeyedCertificate } from '@castellan/world';
+import type { KeyedCertificate } from '@castellan/certificates';
 import { certificatesOf, secretData } from './certificate-secret.js';
 import { type CertificateDemands, renewedCertificates, type WebhookCertificates } from './renewed-certificates.js';
 

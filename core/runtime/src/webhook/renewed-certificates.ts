@@ -1,5 +1,5 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
-import { issueAuthority, issueCertificate, type KeyedCertificate } from '@castellan/world';
+import { issueAuthority, issueCertificate, type KeyedCertificate } from '@castellan/certificates';
 
 /** What webhooks are served with, and what API servers trust them by. */
 export interface WebhookCertificates {

@@ -1,8 +1,9 @@
 import type { Http2SecureServer, Http2ServerRequest, Http2ServerResponse } from 'node:http2';
 import type { AddressInfo, Socket } from 'node:net';
+import type { KeyedCertificate } from '@castellan/certificates';
 import { startDeadline, unlessAborted } from '@castellan/client';
 import { exactJson, isStatusError, parseExactJson } from '@castellan/machinery';
-import type { Clock, KeyedCertificate } from '@castellan/world';
+import type { Clock } from '@castellan/world';
 import type { Log } from '../controller.js';
 import { deferred } from '../deferred.js';
 import { errorMessage } from '../error-message.js';

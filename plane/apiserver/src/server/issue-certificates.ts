@@ -1,4 +1,4 @@
-import { issueAuthority, issueCertificate } from '@castellan/world';
+import { issueAuthority, issueCertificate } from '@castellan/certificates';
 import type { Authority, CertificateOptions, Certificates } from './plane-certificates.js';
 
 /** An authority for planes: signed by itself. */

@@ -1,3 +1,4 @@
+import type { SigningRequest } from '@castellan/certificates';
 import type { Client } from '@castellan/client';
 import {
   type CertificateSigningRequest,
@@ -7,7 +8,6 @@ import {
   type ResourceType,
 } from '@castellan/machinery';
 import type { Controller } from '@castellan/runtime';
-import type { SigningRequest } from '@castellan/world';
 import { nodeClientSigner, signerProblem } from './signer-rules.js';
 import { readRequest } from './signing-controller.js';
 

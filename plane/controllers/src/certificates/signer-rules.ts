@@ -1,4 +1,4 @@
-import type { CertificateUsage, SigningRequest } from '@castellan/world';
+import type { CertificateUsage, SigningRequest } from '@castellan/certificates';
 
 const clientSigner = 'kubernetes.io/kube-apiserver-client';
 export const nodeClientSigner = 'kubernetes.io/kube-apiserver-client-kubelet';

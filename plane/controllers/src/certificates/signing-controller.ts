@@ -1,11 +1,16 @@
 import {
+  certifyRequest,
+  type KeyedCertificate,
+  readSigningRequest,
+  type SigningRequest,
+} from '@castellan/certificates';
+import {
   type CertificateSigningRequest,
   certificateSigningRequests,
   isConditionTrue,
   isStatusError,
 } from '@castellan/machinery';
 import type { Controller } from '@castellan/runtime';
-import { certifyRequest, type KeyedCertificate, readSigningRequest, type SigningRequest } from '@castellan/world';
 import { isOurSigner, signerProblem, usagesOf } from './signer-rules.js';
 
 /** Of kube-controller-manager: `--cluster-signing-duration`, and what shorter wishes are raised to. */

@@ -28,6 +28,7 @@ export type { ControllerStatus } from './manager/controller-runner.js';
 export { createFleet, type Fleet, type FleetCluster, type FleetOptions } from './manager/fleet.js';
 export { type LeaderElectionOptions, LeaderElector, LeadershipLostError } from './manager/leader-election.js';
 export { createManager, type Manager, type ManagerOptions, type ManagerStatus } from './manager/manager.js';
+export type { ManagerWebhooks } from './manager/manager-webhooks.js';
 export type { KeyStatus } from './manager/reconcile-history.js';
 export { type Explanation, explain } from './observe/explain.js';
 export { type ManagerMetrics, managerMetrics } from './observe/manager-metrics.js';
@@ -49,6 +50,7 @@ export { type ActiveSpan, type SpanTracer, spanObserver } from './observe/span-o
 export type { ObservedWebhook, ReviewEnd, WebhookObserver } from './observe/webhook-observer.js';
 export { installKinds } from './operator/install-kinds.js';
 export type { Operator } from './operator/operator.js';
+export { operatorWebhooks, type WebhookReach } from './operator/operator-webhooks.js';
 export { type RunOperatorOptions, runOperator } from './operator/run-operator.js';
 export {
   type DefinedPlanner,

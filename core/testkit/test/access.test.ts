@@ -1,9 +1,34 @@
 import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { type Client, connect, loadKubeconfig } from '@castellan/client';
-import { configMaps, type KubernetesObject, pods, type ResourceType, secrets, services } from '@castellan/machinery';
-import { clusterRole, missingRights, type Operator, requiredRules, watchSource } from '@castellan/runtime';
-import { type BootedPlane, bootPlane } from '../src/index.js';
+import {
+  configMaps,
+  defineKind,
+  type KubernetesObject,
+  pods,
+  type ResourceType,
+  s,
+  secrets,
+  services,
+} from '@castellan/machinery';
+import {
+  clusterRole,
+  managerMetrics,
+  missingRights,
+  type Operator,
+  requiredRules,
+  runOperator,
+  type WebhookReach,
+  watchSource,
+  webhook,
+} from '@castellan/runtime';
+import { realWorld } from '@castellan/world';
+import { type BootedPlane, bootPlane, eventually } from '../src/index.js';
 
 const settle = { reconcile: async () => undefined };
 const operator: Operator = {
@@ -125,4 +150,102 @@ test('a right in one namespace is no right in all of them', async (t) => {
   assert.deepEqual(await missingRights(local, rules, { namespace: 'default' }), []);
   const everywhere = (await missingRights(local, rules)).map(({ what }) => what);
   assert.ok(everywhere.includes('list pods') && everywhere.includes('create events.events.k8s.io'), `${everywhere}`);
+});
+
+const Pot = defineKind({
+  group: 'access.castellan.dev',
+  version: 'v1',
+  kind: 'Pot',
+  spec: s.object({ size: s.integer() }),
+}).withVersion('v1alpha1', {
+  spec: s.object({ count: s.integer() }),
+  toHub: ({ spec }) => ({ spec: { size: spec.count } }),
+  fromHub: ({ spec }) => ({ spec: { count: spec.size } }),
+});
+
+const judge: Operator = {
+  name: 'judge',
+  customResourceDefinitions: [Pot.crd],
+  controllers: [{ name: 'judge', for: Pot, ...settle }],
+  webhooks: [webhook(Pot, { validate: ({ spec }) => (spec.size > 9 ? { refusal: 'too large' } : undefined) })],
+  convertedKinds: [Pot],
+};
+const leaderElection = { name: 'judge', namespace: 'default', identity: 'judge-1' };
+const reach: WebhookReach = { endpoint: { host: '127.0.0.1' }, port: 0 };
+
+test('webhooks need their Secret, their configurations and the definitions that they convert, by name; with mounted certificates nothing', () => {
+  const of = (options: Parameters<typeof requiredRules>[1]) =>
+    requiredRules(judge, options)
+      .filter(({ resources }) => /secrets|webhook|definitions/.test(`${resources}`))
+      .map(({ resources, verbs, resourceNames = [] }) => [resources.join(), verbs.join(' '), ...resourceNames]);
+  assert.deepEqual(of({ installsKinds: false }), [
+    ['customresourcedefinitions', 'get patch', 'pots.access.castellan.dev'],
+    ['mutatingwebhookconfigurations', 'create'],
+    ['mutatingwebhookconfigurations', 'get patch', 'judge'],
+    ['secrets', 'create'],
+    ['secrets', 'get update', 'judge-webhooks'],
+    ['validatingwebhookconfigurations', 'create'],
+    ['validatingwebhookconfigurations', 'get patch', 'judge'],
+  ]);
+  const certificates = { certificatePath: 'tls.crt', keyPath: 'tls.key' };
+  assert.deepEqual(of({ installsKinds: false, webhooks: { certificates } }), []);
+});
+
+test('runOperator needs no more than those rules for its webhooks, is ready when they are answered, and counts them', async (t) => {
+  const client = await clientWith('judge', requiredRules(judge, { leaderElection, webhooks: reach }));
+  const directory = await mkdtemp(join(tmpdir(), 'castellan-access-'));
+  const path = join(directory, 'manager.sock');
+  const lines: string[] = [];
+  const note = (line: string) => void lines.push(line);
+  const stop = new AbortController();
+  const ended = runOperator(
+    {
+      operator: judge,
+      client,
+      world: realWorld(),
+      log: { debug: () => {}, info: () => {}, warn: note, error: note },
+      leaderElection,
+      webhooks: reach,
+      metrics: managerMetrics(),
+      listen: { path },
+    },
+    stop.signal,
+  );
+  t.after(async () => {
+    stop.abort(new Error('the test has ended'));
+    await ended;
+    await client.close();
+    await rm(directory, { recursive: true });
+  });
+  const read = (place: string) =>
+    new Promise<string>((resolve, reject) => {
+      const asked = request({ socketPath: path, path: place, agent: false }, (reply) => {
+        text(reply).then(resolve, reject);
+      });
+      asked.on('error', reject);
+      asked.end();
+    });
+  await Promise.race([
+    ended,
+    eventually('the webhooks to be ready', async () => (await read('/readyz/webhooks')) === 'ok', {
+      deadlineMs: 20_000,
+    }),
+  ]);
+  const large = Pot.make({ name: 'large', namespace: 'default' }, { size: 10 });
+  await eventually(
+    'a large pot to be refused',
+    () =>
+      plane.client.create(Pot, large, { dryRun: true }).then(
+        () => false,
+        ({ message }: Error) => message.endsWith('denied the request: too large'),
+      ),
+    { deadlineMs: 20_000 },
+  );
+  const counted =
+    'controller_runtime_webhook_requests_total{webhook="/validate/pots.access.castellan.dev/v1",code="200"}';
+  assert.match((await read('/metrics')).split(counted)[1] ?? '', /^ [1-9]/);
+  assert.deepEqual(
+    lines.filter((line) => /may not|forbidden/i.test(line)),
+    [],
+  );
 });

@@ -50,7 +50,8 @@ const host = '127.0.0.1';
 
 /**
  * A whole control plane in this process: keyspace, API server, controllers, scheduler, node agent and operators, which
- * meet only over the API. Resolves when the API server is ready and serves the operators' kinds; the rest starts then.
+ * meet only over the API. Resolves when the API server is ready and serves the operators' kinds (those that an operator converts once it works);
+ * the rest starts then.
  * When a part does not start, what was started before it is stopped, and the error says what and what to do.
  */
 export async function startPlane(options: PlaneOptions): Promise<Plane> {
@@ -111,6 +112,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
         client,
         options.operators.flatMap((operator) => operator.customResourceDefinitions),
         world,
+        options.operators.flatMap(({ convertedKinds = [] }) => convertedKinds),
       ),
     );
     const kubeconfigPath = join(dataDirectory, 'kubeconfig');

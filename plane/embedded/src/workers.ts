@@ -3,7 +3,14 @@ import type { Authority, NodeStreams } from '@castellan/apiserver';
 import type { Client } from '@castellan/client';
 import { type PlaneControllers, planeControllers } from '@castellan/controllers';
 import { createNodeAgent, type NodeAgent, type StartedNode } from '@castellan/node';
-import { type Controller, createManager, type Manager } from '@castellan/runtime';
+import {
+  type Controller,
+  createManager,
+  type Manager,
+  type ManagerOptions,
+  type Operator,
+  operatorWebhooks,
+} from '@castellan/runtime';
 import { schedulerController } from '@castellan/scheduler';
 import type { AddressPlan } from './address-plan.js';
 import type { PlaneOptions } from './plane-options.js';
@@ -61,9 +68,9 @@ export function startWorkers(options: WorkersOptions): Workers {
       ? []
       : [alone({ begin: () => termOf({ ...options, managers }, planeClient, { controllers: nodeControllers }) })]),
   ];
-  const operators = options.operators.map(({ name, controllers }) => {
-    const begin = () => termOf({ ...options, managers }, operatorClient, { controllers });
-    return workOf({ lease: `castellan-operator-${name}`, begin }, operatorClient);
+  const operators = options.operators.map((operator) => {
+    const begin = () => termOf({ ...options, managers }, operatorClient, operatorParts(operator));
+    return workOf({ lease: `castellan-operator-${operator.name}`, begin }, operatorClient);
   });
 
   const stopPlane = new AbortController();
@@ -127,9 +134,21 @@ interface TermOptions extends WorkersOptions {
   readonly managers: Set<Manager>;
 }
 
-function termOf({ world, log, managers }: TermOptions, client: Client, parts: Partial<PlaneControllers>): Term {
-  const { controllers = [], components = [] } = parts;
-  const manager = createManager({ wholeCache: true, client, world, log, controllers });
+type TermParts = Partial<PlaneControllers> & Pick<ManagerOptions, 'webhooks'>;
+
+/** Webhooks are reached on loopback, where the API server listens too, on a port that is another at each start. */
+function operatorParts(operator: Operator): TermParts {
+  const webhooks = operatorWebhooks(operator, {
+    endpoint: { host: '127.0.0.1' },
+    port: 0,
+    certificates: { secret: { namespace: 'kube-system', name: `castellan-operator-${operator.name}-webhooks` } },
+  });
+  return { controllers: operator.controllers, ...(webhooks === undefined ? {} : { webhooks }) };
+}
+
+function termOf({ world, log, managers }: TermOptions, client: Client, parts: TermParts): Term {
+  const { components = [], controllers = [], ...more } = parts;
+  const manager = createManager({ wholeCache: true, client, world, log, controllers, ...more });
   return {
     ready: () => manager.ready(),
     async run(signal) {

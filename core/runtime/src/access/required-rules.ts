@@ -2,6 +2,7 @@ import { type KubernetesObject, keyOf, type ResourceType, resourceName } from '@
 import type { Controller } from '../controller.js';
 import type { LeaderElectionOptions } from '../manager/leader-election.js';
 import type { Operator } from '../operator/operator.js';
+import { hasWebhooks, type WebhookReach, webhookSecretName } from '../operator/operator-webhooks.js';
 
 /** As in a Role or ClusterRole of rbac.authorization.k8s.io/v1. */
 export interface PolicyRule {
@@ -18,6 +19,8 @@ export interface RequiredRulesOptions {
   readonly isSharded?: boolean;
   /** Whether the operator brings its CustomResourceDefinitions along; true by default, as in `runOperator`. */
   readonly installsKinds?: boolean;
+  /** As `runOperator` is given it: which Secret the certificates of webhooks are in, or that they are mounted. */
+  readonly webhooks?: Pick<WebhookReach, 'certificates'>;
 }
 
 const reading = ['get', 'list', 'watch'] as const;
@@ -32,6 +35,8 @@ const owning = ['create', 'delete', 'patch', 'update'] as const;
  * - an owned kind: to be read, made, changed and deleted
  * - a watched kind: to be read
  * - Events, the Lease, and the CustomResourceDefinitions that it installs
+ * - for webhooks with certificates of their own: their Secret, their configurations, and the definitions of the kinds that
+ *   they convert
  */
 export function requiredRules(operator: Operator, options: RequiredRulesOptions = {}): readonly PolicyRule[] {
   const needed = new Needed();
@@ -45,14 +50,16 @@ export function requiredRules(operator: Operator, options: RequiredRulesOptions 
     needed.add(leases, ['create']);
     needed.add(leases, ['get', 'update'], [leaderElection.name]);
   }
+  if (hasWebhooks(operator)) addWebhooks(needed, operator, options);
   const names = operator.customResourceDefinitions.map((definition) => keyOf(definition).name);
   if (installsKinds && names.length > 0) {
-    const definitions = { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' };
     needed.add(definitions, ['create']);
     needed.add(definitions, ['get', 'patch'], names);
   }
   return needed.rules();
 }
+
+const definitions = { group: 'apiextensions.k8s.io', plural: 'customresourcedefinitions' } as const;
 
 /** A ClusterRole of these rules, for `kubectl apply`. */
 export function clusterRole(name: string, rules: readonly PolicyRule[]): KubernetesObject & { rules: typeof rules } {
@@ -69,6 +76,23 @@ function addController(needed: Needed, controller: Controller): void {
   for (const { type: written, subresource, verbs } of writes) {
     const plural = subresource === undefined ? written.plural : `${written.plural}/${subresource}`;
     needed.add({ ...written, plural }, verbs);
+  }
+}
+
+function addWebhooks(needed: Needed, operator: Operator, { webhooks }: RequiredRulesOptions): void {
+  const { certificates } = webhooks ?? {};
+  // Who mounts certificates tells the API server of them too.
+  if (certificates !== undefined && !('secret' in certificates)) return;
+  const secrets = { group: '', plural: 'secrets' };
+  needed.add(secrets, ['create']);
+  needed.add(secrets, ['get', 'update'], [certificates?.secret.name ?? webhookSecretName(operator)]);
+  for (const plural of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations']) {
+    const configurations = { group: 'admissionregistration.k8s.io', plural };
+    needed.add(configurations, ['create']);
+    needed.add(configurations, ['get', 'patch'], [operator.name]);
+  }
+  for (const { crd } of operator.convertedKinds ?? []) {
+    needed.add(definitions, ['get', 'patch'], [keyOf(crd).name]);
   }
 }
 

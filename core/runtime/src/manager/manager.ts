@@ -12,8 +12,10 @@ import type { ManagerObserver } from '../observe/manager-observer.js';
 import type { Reader } from '../reader.js';
 import { type ShardingOptions, ShardKeeper } from '../sharding/shard-keeper.js';
 import type { ChannelSource } from '../source/channel-source.js';
+import { createWebhooks, type Webhooks } from '../webhook/create-webhooks.js';
 import { ControllerRunner, type ControllerStatus } from './controller-runner.js';
 import { type LeaderElectionOptions, LeaderElector } from './leader-election.js';
+import type { ManagerWebhooks } from './manager-webhooks.js';
 
 export interface ManagerOptions {
   readonly client: Client;
@@ -24,6 +26,8 @@ export interface ManagerOptions {
   readonly leaderElection?: LeaderElectionOptions;
   /** Several processes share the keys: each has some of them. Instead of leader election. */
   readonly sharding?: ShardingOptions;
+  /** Answered by every process, leader or not, from before the caches fill until after they end. */
+  readonly webhooks?: ManagerWebhooks;
   /** Indexes of caches, besides those of the controllers. */
   readonly indexes?: readonly CacheIndex[];
   /** Watches this namespace only. */
@@ -52,7 +56,7 @@ export interface Manager {
   run(signal: AbortSignal): Promise<void>;
   /** Cached reads of every kind that is watched; complete once `ready`. */
   readonly cache: Reader;
-  /** All caches are complete, but for those of kinds that are not served: their controllers wait. Rejects when `run` ends before. */
+  /** All caches are complete, but for those of kinds that are not served: their controllers wait; and webhooks are answered. Rejects when `run` ends before. */
   ready(): Promise<void>;
   status(): ManagerStatus;
   /** What is wrong with it, such that the process should be started anew; `undefined` when nothing is. */
@@ -65,7 +69,10 @@ export interface Manager {
 }
 
 export interface ManagerStatus {
+  /** All caches are complete. */
   readonly isReady: boolean;
+  /** Whether webhooks are answered and the API server knows where; absent where there are none. */
+  readonly areWebhooksReady?: boolean;
   /** True without leader election as well, once controllers run. */
   readonly isLeader: boolean;
   readonly controllers: readonly ControllerStatus[];
@@ -79,8 +86,8 @@ const eventFlushMs = 5_000;
 /**
  * Runs controllers over one client: one informer per type for all of them, a queue for each.
  *
- * Start: caches, then leadership, then reconciles. Stop is the reverse: reconciles end, events are written, caches and
- * connections end, and the lease is given up last.
+ * Start: webhooks, then caches, then leadership, then reconciles. Stop is the reverse: reconciles end, events are written,
+ * caches and connections end, webhooks too, and the lease is given up last.
  */
 export function createManager(options: ManagerOptions): Manager {
   return new ControllerManager(options);
@@ -93,6 +100,7 @@ class ControllerManager implements Manager {
   readonly #runners: readonly ControllerRunner[];
   readonly #ready = deferred();
   readonly #shards: ShardKeeper | undefined;
+  readonly #webhooks: Webhooks | undefined;
   #elector: LeaderElector | undefined;
   /** For informers that are added while the manager runs. */
   #startInformer: ((informer: Informer<KubernetesObject>) => void) | undefined;
@@ -100,6 +108,7 @@ class ControllerManager implements Manager {
   #isStarted = false;
   #isReady = false;
   #isLeader = false;
+  #areWebhooksReady = false;
 
   constructor(options: ManagerOptions) {
     this.#options = options;
@@ -119,6 +128,7 @@ class ControllerManager implements Manager {
         'a manager has leaderElection or sharding, not both: with sharding each process works on its share',
       );
     }
+    this.#webhooks = options.webhooks && this.#webhooksOf(options.webhooks);
     this.#shards = options.sharding && new ShardKeeper({ ...options.sharding, client, world, log });
     this.#runners = options.controllers.map(
       (controller) =>
@@ -149,6 +159,7 @@ class ControllerManager implements Manager {
     return {
       isReady: this.#isReady,
       isLeader: this.#isLeader,
+      ...(this.#webhooks === undefined ? {} : { areWebhooksReady: this.#areWebhooksReady }),
       controllers: this.#runners.map((runner) => runner.status()),
       caches: this.#informers.status(),
     };
@@ -177,6 +188,10 @@ class ControllerManager implements Manager {
     this.#isStarted = true;
     const parts = new Parts(signal);
     this.#parts = parts;
+    const answering = new AbortController();
+    const webhooks = this.#webhooks && parts.watch(this.#webhooks.run(answering.signal));
+    // Objects that are converted cannot be listed before.
+    if (this.#webhooks !== undefined) await unlessAborted(this.#webhooks.begun(), parts.signal).catch(() => undefined);
     const caches = new AbortController();
     const informers: Promise<void>[] = [];
     const startInformer = (informer: Informer<KubernetesObject>): void => {
@@ -191,6 +206,8 @@ class ControllerManager implements Manager {
     caches.abort(new Error('the manager stops'));
     this.#events.close(eventFlushMs);
     await Promise.all([...informers, events]);
+    answering.abort(new Error('the manager stops'));
+    await webhooks;
     await this.#elector?.release();
     await this.#shards?.release();
     parts.end();
@@ -200,7 +217,9 @@ class ControllerManager implements Manager {
     const { client, world, log, leaderElection } = this.#options;
     await this.#synced(parts.signal);
     this.#isReady = true;
-    this.#ready.resolve();
+    if (this.#webhooks === undefined) this.#ready.resolve();
+    // The leader makes their certificates: nobody would lead if that were waited for.
+    else this.#webhooks.ready().then(this.#ready.resolve, () => undefined);
     if (this.#shards !== undefined) return this.#reconcileShards(this.#shards, parts);
     if (leaderElection === undefined) return this.#reconcile(parts);
     this.#elector = new LeaderElector({ ...leaderElection, client, world, log });
@@ -211,6 +230,27 @@ class ControllerManager implements Manager {
       await this.#reconcile(parts, leading);
       observer?.leadershipChanged?.(leaderElection.name, false);
     }, parts.signal);
+  }
+
+  #webhooksOf(options: ManagerWebhooks): Webhooks {
+    const { client, world, log, observer, leaderElection } = this.#options;
+    const { certificates } = options;
+    const isLeader = () => leaderElection === undefined || this.#isLeader;
+    const webhooks = createWebhooks({
+      ...options,
+      client,
+      world,
+      log,
+      ...(observer === undefined ? {} : { observer }),
+      certificates: 'secret' in certificates ? { ...certificates, isLeader } : certificates,
+    });
+    webhooks.ready().then(
+      () => {
+        this.#areWebhooksReady = true;
+      },
+      () => undefined,
+    );
+    return webhooks;
   }
 
   /** Shards are kept until the last reconcile has ended: until then nobody else may have them. */

@@ -89,7 +89,11 @@ function readinessChecks({ managers, readinessChecks: own = {} }: ManagerServerO
     const isReady = [...managers()].every((manager) => manager.status().isReady);
     return isReady ? undefined : 'the first lists of what is watched are not complete';
   };
-  return [['caches', caches], ...Object.entries(own)];
+  const served = [...managers()].map((manager) => manager.status().areWebhooksReady);
+  const webhooks = () =>
+    served.includes(false) ? 'reviews are not answered yet: the leader makes certificates' : undefined;
+  const isServing = served.some((isReady) => isReady !== undefined);
+  return [['caches', caches], ...(isServing ? [['webhooks', webhooks] as const] : []), ...Object.entries(own)];
 }
 
 async function runChecks(

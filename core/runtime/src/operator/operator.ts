@@ -1,8 +1,9 @@
-import type { KubernetesObject } from '@castellan/machinery';
+import type { Kind, KubernetesObject } from '@castellan/machinery';
 import type { Controller } from '../controller.js';
+import type { Webhook } from '../webhook/webhook.js';
 
 /**
- * What one operator brings: the kinds it defines and the controllers that act on them. It is plain data, so the CLI's
+ * What one operator brings: the kinds it defines, the controllers that act on them and the webhooks that judge them. It is plain data, so the CLI's
  * plane, a Deployment on a real cluster and a test can all run the same operator.
  */
 export interface Operator {
@@ -10,4 +11,8 @@ export interface Operator {
   readonly name: string;
   readonly customResourceDefinitions: readonly KubernetesObject[];
   readonly controllers: readonly Controller[];
+  /** Asked by the API server before objects are written. */
+  readonly webhooks?: readonly Webhook[];
+  /** Kinds with several versions, whose objects this operator converts. Their definitions are among those above. */
+  readonly convertedKinds?: readonly Kind[];
 }

@@ -5,11 +5,13 @@ import { requiredRules } from '../access/required-rules.js';
 import type { Log } from '../controller.js';
 import { errorMessage } from '../error-message.js';
 import { createManager, type ManagerOptions } from '../manager/manager.js';
+import type { ManagerWebhooks } from '../manager/manager-webhooks.js';
 import { type ManagerMetrics, managerMetrics } from '../observe/manager-metrics.js';
 import { combineObservers } from '../observe/manager-observer.js';
 import { type HealthCheck, type ManagerServerOptions, serveManagers } from '../observe/manager-server.js';
 import { installKinds } from './install-kinds.js';
 import type { Operator } from './operator.js';
+import { hasWebhooks, operatorWebhooks, type WebhookReach } from './operator-webhooks.js';
 
 export interface RunOperatorOptions
   extends Pick<
@@ -24,6 +26,8 @@ export interface RunOperatorOptions
   readonly metrics?: ManagerMetrics;
   /** Where /metrics, /healthz, /readyz and /explain are served; nowhere when absent. */
   readonly listen?: ManagerServerOptions['listen'];
+  /** How the API server reaches the operator's webhooks; needed where it has any. */
+  readonly webhooks?: WebhookReach;
   readonly readinessChecks?: Readonly<Record<string, HealthCheck>>;
   /**
    * Whether the operator brings its CustomResourceDefinitions along; true by default. Where a Helm chart or a person
@@ -48,12 +52,14 @@ export async function runOperator(options: RunOperatorOptions, signal: AbortSign
     installsKinds = true,
     metrics = managerMetrics(),
   } = options;
+  const webhooks = webhooksOf(options);
   const manager = createManager({
     client,
     world,
     log,
     controllers: operator.controllers,
     observer: observer === undefined ? metrics : combineObservers(metrics, observer),
+    ...(webhooks !== undefined && { webhooks }),
     ...(options.leaderElection !== undefined && { leaderElection: options.leaderElection }),
     ...(options.sharding !== undefined && { sharding: options.sharding }),
     ...(options.namespace !== undefined && { namespace: options.namespace }),
@@ -72,17 +78,27 @@ export async function runOperator(options: RunOperatorOptions, signal: AbortSign
         });
   try {
     await warnOfMissingRights(options, signal);
-    if (installsKinds) await installKinds(client, operator.customResourceDefinitions, world);
+    if (installsKinds) {
+      await installKinds(client, operator.customResourceDefinitions, world, operator.convertedKinds);
+    }
     await manager.run(signal);
   } finally {
     await server?.close();
   }
 }
 
+function webhooksOf({ operator, webhooks }: RunOperatorOptions): ManagerWebhooks | undefined {
+  if (webhooks !== undefined) return operatorWebhooks(operator, webhooks);
+  if (!hasWebhooks(operator)) return undefined;
+  throw new Error(
+    `the operator ${operator.name} has webhooks, and it is not known how the API server reaches them: give runOperator \`webhooks: { endpoint: { service: … } }\`, or \`{ endpoint: { host } }\` where the API server runs on this machine`,
+  );
+}
+
 /** Once, before anything else is tried: a list of all that is missing helps more than one refusal after the other. */
 async function warnOfMissingRights(options: RunOperatorOptions, signal: AbortSignal): Promise<void> {
-  const { operator, client, log, installsKinds = true, namespace } = options;
-  const rules = requiredRules(operator, { installsKinds });
+  const { operator, client, log, installsKinds = true, namespace, webhooks } = options;
+  const rules = requiredRules(operator, { installsKinds, ...(webhooks !== undefined && { webhooks }) });
   const where = namespace === undefined ? {} : { namespace };
   try {
     const missing = await missingRights(client, rules, { ...where, signal });

@@ -49,14 +49,13 @@ export class CertificateKeeper {
     this.#options = options;
   }
 
-  /** Goes on until `signal` aborts; failures are logged and tried again. `onTurn` hears of each turn that succeeded. */
-  async run(onTurn: () => void, signal: AbortSignal): Promise<void> {
+  /** Goes on until `signal` aborts; failures are logged and tried again. `onTurn` hears of each turn, and whether there is now something to serve with. */
+  async run(onTurn: (isDone: boolean) => void, signal: AbortSignal): Promise<void> {
     const { world, everyMs, log } = this.#options;
     while (!signal.aborted) {
       let isDone = false;
       try {
         isDone = await this.#turn(signal);
-        if (isDone) onTurn();
         this.#lastProblem = '';
       } catch (error) {
         if (signal.aborted) return;
@@ -64,6 +63,7 @@ export class CertificateKeeper {
         if (problem !== this.#lastProblem) log.warn(`webhooks: ${problem}; tried again every second`);
         this.#lastProblem = problem;
       }
+      onTurn(isDone);
       await world.clock.sleep(isDone ? everyMs : retryMs, signal).catch(() => undefined);
     }
   }

@@ -5,6 +5,7 @@ import type { World } from '@castellan/world';
 import type { Log } from '../controller.js';
 import { deferred } from '../deferred.js';
 import type { WebhookObserver } from '../observe/webhook-observer.js';
+import { untilEstablished } from '../operator/install-kinds.js';
 import { ApplyMemory, applyObject } from '../write/apply-object.js';
 import { mutationReview, validationReview } from './admission-review.js';
 import { CertificateFiles } from './certificate-files.js';
@@ -68,6 +69,8 @@ export interface Webhooks {
   run(signal: AbortSignal): Promise<void>;
   /** Reviews are answered, and, where this process is to see to that, the API server knows where. Rejects when `run` ends before. */
   ready(): Promise<void>;
+  /** The first look at the certificates is over: reviews are answered, unless the leader has still to make some. */
+  begun(): Promise<void>;
 }
 
 const dayMs = 24 * 3_600_000;
@@ -82,6 +85,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const observed = observer === undefined ? {} : { observer };
   const server = new WebhookServer({ clock: world.clock, log, handlers: handlersOf(webhooks, kinds), ...observed });
   const isReady = deferred();
+  const hasBegun = deferred();
   let listeningPort: number | undefined;
   const at = 'host' in endpoint ? { host: endpoint.host, port } : { port };
   const serve = async (serving: { readonly certificate: string; readonly key: string }): Promise<void> => {
@@ -92,6 +96,7 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
   const runOnFiles = async (files: CertificateFiles, signal: AbortSignal): Promise<void> => {
     await serve(await files.read());
     isReady.resolve();
+    hasBegun.resolve();
     await files.follow((changed) => server.useCertificate(changed), signal);
   };
   const runOnSecret = async (own: OwnCertificates, signal: AbortSignal): Promise<void> => {
@@ -124,16 +129,21 @@ export function createWebhooks(options: WebhooksOptions): Webhooks {
         }
       },
     });
-    await keeper.run(() => isReady.resolve(), signal);
+    await keeper.run((isDone) => {
+      if (isDone) isReady.resolve();
+      hasBegun.resolve();
+    }, signal);
   };
   return {
     ready: () => isReady.promise,
+    begun: () => hasBegun.promise,
     async run(signal) {
       try {
         if ('secret' in certificates) await runOnSecret(certificates, signal);
         else await runOnFiles(new CertificateFiles({ world, log, ...observed, ...certificates }), signal);
       } finally {
         isReady.reject(new Error('the webhooks were stopped before they were ready'));
+        hasBegun.resolve();
         await server.close();
       }
     },
@@ -170,7 +180,7 @@ function addressOf(endpoint: WebhooksOptions['endpoint'], port: number): Webhook
 
 async function register(
   { type, object, whole, isEmpty = false }: Registration,
-  { client, name }: WebhooksOptions,
+  { client, name, world }: WebhooksOptions,
   memory: ApplyMemory,
   signal: AbortSignal,
 ): Promise<void> {
@@ -178,6 +188,7 @@ async function register(
   if (existing === undefined && isEmpty) return;
   if (existing === undefined && whole !== undefined) {
     await client.create(type, whole, { fieldManager: `${name}-webhooks`, signal });
+    await untilEstablished(client, keyOf(whole), world);
     return;
   }
   await applyObject(client, type, object, {

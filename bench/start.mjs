@@ -6,12 +6,14 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { connect, loadKubeconfig } from '@castellan/client';
 import { configMaps } from '@castellan/machinery';
 import { realWorld } from '@castellan/world';
 
 const program = resolve(import.meta.dirname, '../bin/castellan');
-const runs = Number(process.argv[process.argv.indexOf('--runs') + 1] || 5);
+const { values } = parseArgs({ options: { runs: { type: 'string', default: '5' } } });
+const runs = Number(values.runs);
 const objects = 10_000;
 
 const floorMs = median(Array.from({ length: runs }, () => timed(() => execFileSync(process.execPath, ['-e', '']))));

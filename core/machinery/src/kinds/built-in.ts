@@ -1,4 +1,5 @@
 import type * as admissionregistration from 'kubernetes-types/admissionregistration/v1.js';
+import type * as apps from 'kubernetes-types/apps/v1.js';
 import type { CertificateSigningRequest as CertificateSigningRequestV1 } from 'kubernetes-types/certificates/v1.js';
 import type { Lease as LeaseV1 } from 'kubernetes-types/coordination/v1.js';
 import type * as core from 'kubernetes-types/core/v1.js';
@@ -18,6 +19,11 @@ export type DeepReadonly<T> = T extends (infer Item)[]
 /** The published type of a kind, with our `metadata`, which is never absent, and read-only throughout. */
 type Kind<T> = KubernetesObject & DeepReadonly<Omit<T, 'apiVersion' | 'kind' | 'metadata'>>;
 
+/** Newer than the published types. */
+interface CountsTerminating {
+  readonly status?: { readonly terminatingReplicas?: number };
+}
+
 export type Namespace = Kind<core.Namespace>;
 export type Node = Kind<core.Node>;
 export type Pod = Kind<core.Pod>;
@@ -31,6 +37,11 @@ export type Event = Kind<core.Event>;
 export type EventV1 = Kind<EventsEvent>;
 export type PersistentVolume = Kind<core.PersistentVolume>;
 export type PersistentVolumeClaim = Kind<core.PersistentVolumeClaim>;
+export type Deployment = Kind<apps.Deployment> & CountsTerminating;
+export type ReplicaSet = Kind<apps.ReplicaSet> & CountsTerminating;
+export type StatefulSet = Kind<apps.StatefulSet>;
+export type DaemonSet = Kind<apps.DaemonSet>;
+export type ControllerRevision = Kind<apps.ControllerRevision>;
 export type Lease = Kind<LeaseV1>;
 export type CertificateSigningRequest = Kind<CertificateSigningRequestV1>;
 export type EndpointSlice = Kind<discovery.EndpointSlice>;
@@ -38,6 +49,7 @@ export type PodDisruptionBudget = Kind<policy.PodDisruptionBudget>;
 export type MutatingWebhookConfiguration = Kind<admissionregistration.MutatingWebhookConfiguration>;
 export type ValidatingWebhookConfiguration = Kind<admissionregistration.ValidatingWebhookConfiguration>;
 
+export type PodTemplateSpec = DeepReadonly<core.PodTemplateSpec>;
 export type PodSpec = DeepReadonly<core.PodSpec>;
 export type PodStatus = DeepReadonly<core.PodStatus>;
 export type PodCondition = DeepReadonly<core.PodCondition>;
@@ -76,6 +88,15 @@ export const persistentVolumeClaims: ResourceType<PersistentVolumeClaim> = names
   '',
   'PersistentVolumeClaim',
   'persistentvolumeclaims',
+);
+export const deployments: ResourceType<Deployment> = namespaced('apps', 'Deployment', 'deployments');
+export const replicaSets: ResourceType<ReplicaSet> = namespaced('apps', 'ReplicaSet', 'replicasets');
+export const statefulSets: ResourceType<StatefulSet> = namespaced('apps', 'StatefulSet', 'statefulsets');
+export const daemonSets: ResourceType<DaemonSet> = namespaced('apps', 'DaemonSet', 'daemonsets');
+export const controllerRevisions: ResourceType<ControllerRevision> = namespaced(
+  'apps',
+  'ControllerRevision',
+  'controllerrevisions',
 );
 export const leases: ResourceType<Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
 export const certificateSigningRequests: ResourceType<CertificateSigningRequest> = clusterScoped(

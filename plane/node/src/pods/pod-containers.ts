@@ -12,6 +12,7 @@ import { ContainerConfigError, type EnvironmentSources, resolveEnvironment } fro
 import type { PodDirectory } from './pod-directory.js';
 import { podFiles } from './pod-files.js';
 import type { PodHost } from './pod-host.js';
+import { containersOf } from './pod-spec.js';
 import { volumeMounts } from './pod-volumes.js';
 import type { VolumeSources } from './projected-files.js';
 import { nextBackoffMs } from './restart-backoff.js';
@@ -68,9 +69,8 @@ export class PodContainers {
   }
 
   facts(pod: Pod, probes: ProbeFacts): ReadonlyMap<string, ContainerFacts> {
-    const containers = [...(pod.spec?.initContainers ?? []), ...(pod.spec?.containers ?? [])];
     return new Map(
-      containers.map(({ name }) => {
+      containersOf(pod).map(({ name }) => {
         const { current, previous, waiting } = this.#entries.get(name) ?? {};
         const facts: ContainerFacts = {
           name,

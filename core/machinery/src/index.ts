@@ -169,7 +169,7 @@ export {
   wildcardSubdomainErrors,
 } from './validation/names.js';
 export { scaleSpecErrors, scaleStatusErrors } from './validation/scale-rules.js';
-export { canonicalJson, goJsonInOrder } from './value/canonical-json.js';
+export { canonicalJson, goJson, goJsonInOrder } from './value/canonical-json.js';
 export { deepEqual } from './value/deep-equal.js';
 export { deepFreeze } from './value/deep-freeze.js';
 export { exactJson, numberOf, parseExactJson } from './value/exact-json.js';

@@ -1,5 +1,5 @@
 import { type KubernetesObject, keyOf, type ObjectKey, type ResourceType } from '@castellan/machinery';
-import type { Controller, EventNote, Reader, ReconcileContext, ReconcileResult } from '@castellan/runtime';
+import type { CacheIndex, Controller, EventNote, Reader, ReconcileContext, ReconcileResult } from '@castellan/runtime';
 import { simulatedWorld } from '@castellan/world';
 import { FakeApiServer } from './fake-api-server.js';
 
@@ -55,7 +55,11 @@ export class Bench {
           const { namespace, name } = keyOf(object);
           return namespace === key.namespace && name === key.name;
         }),
-      ownedBy: () => [],
+      ownedBy: (type: ResourceType, uid: string) =>
+        list(type).filter(({ metadata }) =>
+          metadata.ownerReferences?.some((owner) => owner.controller === true && owner.uid === uid),
+        ),
+      byIndex: ({ type, keys }: CacheIndex, key: string) => list(type).filter((object) => keys(object).includes(key)),
     } as unknown as Reader;
     const quiet = () => undefined;
     return {

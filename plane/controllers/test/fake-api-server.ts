@@ -11,6 +11,7 @@ import type {
 } from '@castellan/client';
 import {
   apiVersionOf,
+  applyStrategicMergePatch,
   configMaps,
   customResourceDefinitions,
   endpointSlices,
@@ -19,6 +20,7 @@ import {
   formatKey,
   type KubernetesObject,
   keyOf,
+  mergeRulesOf,
   namespaces,
   type ObjectKey,
   type ObjectMeta,
@@ -153,7 +155,11 @@ export class FakeApiServer implements Client {
     const before = (await this.get(type, key)) as unknown as StoredObject;
     const body = patch.body as { readonly metadata?: ObjectMeta };
     requireVersion(before, body.metadata ?? {});
-    return this.#change(type, mergePatch(before, body) as StoredObject) as unknown as T;
+    const after =
+      patch.type === 'strategic'
+        ? applyStrategicMergePatch(before, body, mergeRulesOf(type))
+        : mergePatch(before, body);
+    return this.#change(type, after as StoredObject) as unknown as T;
   }
 
   async delete(type: ResourceType, key: ObjectKey, options: DeleteOptions = {}): Promise<boolean> {

@@ -41,7 +41,8 @@ export type Deployment = Kind<apps.Deployment> & CountsTerminating;
 export type ReplicaSet = Kind<apps.ReplicaSet> & CountsTerminating;
 export type StatefulSet = Kind<apps.StatefulSet>;
 export type DaemonSet = Kind<apps.DaemonSet>;
-export type ControllerRevision = Kind<apps.ControllerRevision>;
+/** `data` is any JSON: what it means is for the controller that made it. */
+export type ControllerRevision = Kind<Omit<apps.ControllerRevision, 'data'>> & { readonly data?: unknown };
 export type Lease = Kind<LeaseV1>;
 export type CertificateSigningRequest = Kind<CertificateSigningRequestV1>;
 export type EndpointSlice = Kind<discovery.EndpointSlice>;

@@ -102,7 +102,8 @@ async function watchIngest() {
 /** The same work for us and for peers: each is a process of its own, before a server of pods. */
 async function compare() {
   const peers = [clientNode(), ...foreign].filter((peer) => peer !== undefined);
-  const all = [castellan, ...peers];
+  const own = await castellan();
+  const all = [own, ...peers];
   const many = { pods: 10_000, podBytes: 6_750 };
   const few = { pods: 1, podBytes: 2_700 };
   const burst = { pods: 100, podBytes: 2_700, events: 100_000, eventBytes: 2_700 };
@@ -130,7 +131,7 @@ async function compare() {
 
   function startOf(bundled) {
     return async (one) => {
-      if (bundled !== undefined && one !== castellan) return undefined;
+      if (bundled !== undefined && one !== own) return undefined;
       const { startMs } = await runProgram(bundled ?? one, few);
       return { figure: startMs, text: `${Math.round(startMs)} ms` };
     };
@@ -138,7 +139,7 @@ async function compare() {
 
   function residentOf(bundled) {
     return async (one) => {
-      if (bundled !== undefined && one !== castellan) return undefined;
+      if (bundled !== undefined && one !== own) return undefined;
       const { startResidentBytes } = await runProgram(bundled ?? one, few);
       return { figure: startResidentBytes, text: megabytes(startResidentBytes) };
     };
@@ -147,7 +148,7 @@ async function compare() {
   /** The live heap with all pods, less that with one. Peers without caches of parts would hold the whole again. */
   function heapOf(part) {
     return async (one) => {
-      if (part !== 'whole' && one !== castellan && !foreign.includes(one)) return undefined;
+      if (part !== 'whole' && one !== own && !foreign.includes(one)) return undefined;
       const base = await runProgram(one, few, part);
       const full = await runProgram(one, many, part);
       const figure = full.heapBytes - base.heapBytes;

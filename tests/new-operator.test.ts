@@ -1,42 +1,34 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { type KubernetesObject, pods, type ResourceType } from '@castellan/machinery';
 import { waitFor } from '@castellan/world';
 import { castellan, type Finished, PlaneProcess, repository, run, world } from './plane-process.js';
 import { StartedProgram } from './started-program.js';
 
-/** Where the packages are that an operator of its own has from npm: those of this clone. */
-const linked = [
-  ...['certificates', 'client', 'machinery', 'runtime', 'testkit', 'world'].map((name) => [
-    `@castellan/${name}`,
-    `core/${name}`,
-  ]),
-  ['@types/node', 'node_modules/@types/node'],
-  ['typescript', 'node_modules/typescript'],
-] as const;
-
+/** Projects are made in it. Its node_modules has what `npm install` would bring, without the network. */
 let directory: string;
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'castellan-new-'));
+  const modules = join(directory, 'node_modules');
+  const packed = await run(process.execPath, [join(repository, 'scripts/pack.mjs'), '--to', modules]);
+  assert.equal(packed.code, 0, packed.stdout + packed.stderr);
+  const installed = join(repository, 'node_modules');
+  for (const name of await readdir(installed)) {
+    if (!/^(\.|@castellan$)/.test(name)) await symlink(join(installed, name), join(modules, name));
+  }
 });
 after(async () => await rm(directory, { recursive: true, force: true }));
 
-/** As `npm install` would leave it, without the network. */
 async function create(name: string, ...options: readonly string[]): Promise<string> {
   const project = join(directory, `${name}-operator`);
   const made = await castellan(['new', 'operator', name, '--dir', project, ...options]);
   assert.equal(made.code, 0, made.stderr);
   assert.match(made.stdout, /npm install && npm test/);
-  for (const [packageName = '', path = ''] of linked) {
-    const link = join(project, 'node_modules', packageName);
-    await mkdir(dirname(link), { recursive: true });
-    await symlink(join(repository, path), link);
-  }
   return project;
 }
 

@@ -1,22 +1,30 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
+import { pack } from '../../scripts/pack.mjs';
 import { startPodServer } from './pod-server.mjs';
 
 const peerVersion = '1.4.0';
 const modules = resolve(import.meta.dirname, '../../node_modules/.cache/bench-client-node');
 
 const ownProgram = fileURLToPath(new URL('./castellan.mjs', import.meta.url));
+const ownReporter = fileURLToPath(new URL('./report.mjs', import.meta.url));
 const peerProgram = fileURLToPath(new URL('./client-node.mjs', import.meta.url));
+const ownFolder = resolve(import.meta.dirname, '../../node_modules/.cache/bench-castellan');
 
-export const castellan = program('castellan', [process.execPath, ownProgram]);
+/** With the packages as they are published. */
+export async function castellan() {
+  await pack(join(ownFolder, 'node_modules'));
+  for (const file of [ownProgram, ownReporter]) cpSync(file, join(ownFolder, basename(file)));
+  return program('castellan', [process.execPath, join(ownFolder, basename(ownProgram))]);
+}
 
 /** The same as an operator is shipped: one file with what it uses. */
 export function castellanBundle() {
-  const outfile = resolve(import.meta.dirname, '../../node_modules/.cache/bench-castellan/castellan.mjs');
+  const outfile = join(ownFolder, 'one-file.mjs');
   buildSync({
     entryPoints: [ownProgram],
     outfile,

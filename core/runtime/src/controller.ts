@@ -58,7 +58,20 @@ export interface WatchSource<T extends KubernetesObject = KubernetesObject> {
 }
 
 /** Nothing more to do until something changes (`undefined`), or look again after a time; and what was decided, for people. */
-export type ReconcileResult = { readonly requeueAfterMs?: number; readonly decision?: Decision<never> } | undefined;
+export type ReconcileResult =
+  | {
+      readonly requeueAfterMs?: number;
+      readonly decision?: Decision<never>;
+      /** Writes of the key's own object that this reconcile knows all about: they do not ask for another. */
+      readonly ownChanges?: readonly OwnChange[];
+    }
+  | undefined;
+
+/** A write that was made of one version of an object and gave the next: nobody else's is between them. Resource versions. */
+export interface OwnChange {
+  readonly from: string;
+  readonly to: string;
+}
 
 export interface ReconcileContext {
   readonly client: Client;

@@ -12,6 +12,7 @@ export {
   type EventRecorder,
   type Log,
   type LogFields,
+  type OwnChange,
   type ReconcileContext,
   type ReconcileResult,
   type WatchSource,

@@ -126,3 +126,51 @@ test('a kind without a status subresource is said to have none, once', async () 
   assert.match(String(bench.errors[0]), /caches\.example\.com has no status subresource; add `subresources/);
   await bench.stop();
 });
+
+test('O10: the status and the finalizer that a reconcile wrote ask for no further reconcile', async () => {
+  let runs = 0;
+  const bench = new Bench({
+    async reconcile(_object, { status }) {
+      runs += 1;
+      status({ note: `run ${runs}` });
+      return settled();
+    },
+    finalize: async () => settled(),
+  });
+  await bench.create();
+  await bench.start();
+  await bench.world.advance(1_000);
+  assert.equal(runs, 1);
+  assert.equal((await bench.object()).status?.note, 'run 1');
+  await bench.patch({ metadata: { generation: 2 }, spec: { size: 2 } });
+  assert.equal(runs, 2);
+  await bench.stop();
+});
+
+test('O10, 58: what another wrote while a reconcile ran asks for one more, before our write of the status and after it', async () => {
+  for (const moment of ['before', 'after'] as const) {
+    const seen: unknown[] = [];
+    const bench = new Bench({
+      async reconcile({ metadata }, { status }) {
+        seen.push(metadata.labels?.theirs);
+        status({ ready: 1 });
+        return settled();
+      },
+    });
+    await bench.create();
+    const write = async () => {
+      await bench.client.patch(caches, key, { type: 'merge', body: { metadata: { labels: { theirs: moment } } } });
+    };
+    bench.client.intercept = async (call) => {
+      if (!call.includes('"ready"')) return;
+      bench.client.intercept = () => undefined;
+      if (moment === 'before') await write();
+      else queueMicrotask(() => void write());
+    };
+    await bench.start();
+    await bench.world.advance(1_000);
+    assert.deepEqual(seen, [undefined, moment], `${moment} our write`);
+    assert.deepEqual(bench.errors, []);
+    await bench.stop();
+  }
+});

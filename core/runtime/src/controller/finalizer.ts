@@ -1,6 +1,7 @@
 import type { Client } from '@castellan/client';
 import type { KubernetesObject, ResourceType } from '@castellan/machinery';
-import { patchLatest } from '../write/patch-latest.js';
+import type { OwnChange } from '../controller.js';
+import { ownChange, patchLatest } from '../write/patch-latest.js';
 
 /** `cache.example.com/memcached`. The core group has no domain of its own to name a finalizer in. */
 export function defaultFinalizer({ group }: ResourceType, controllerName: string): string {
@@ -11,18 +12,27 @@ export function hasFinalizer({ metadata }: KubernetesObject, finalizer: string):
   return metadata.finalizers?.includes(finalizer) === true;
 }
 
+/** An object, and what was changed to make it so. */
+export interface Changed<T> {
+  readonly object: T;
+  readonly change: OwnChange | undefined;
+}
+
 /** Gives the object with it; without it where it began to go meanwhile, `undefined` where it is gone. */
-export function addFinalizer<T extends KubernetesObject>(
+export async function addFinalizer<T extends KubernetesObject>(
   client: Client,
   type: ResourceType<T>,
   object: T,
   finalizer: string,
-): Promise<T | undefined> {
-  return patchLatest(client, type, object, (latest) => {
+): Promise<Changed<T> | undefined> {
+  let from = object;
+  const written = await patchLatest(client, type, object, (latest) => {
+    from = latest;
     const { finalizers = [], deletionTimestamp } = latest.metadata;
     if (deletionTimestamp !== undefined || finalizers.includes(finalizer)) return undefined;
     return { metadata: { finalizers: [...finalizers, finalizer] } };
   });
+  return written && { object: written, change: ownChange(from, written) };
 }
 
 export async function removeFinalizer<T extends KubernetesObject>(

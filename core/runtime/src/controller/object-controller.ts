@@ -8,7 +8,7 @@ import { BeingDeletedError } from '../write/being-deleted-error.js';
 import { checkedDecision } from './checked-decision.js';
 import type { ObjectContext } from './context.js';
 import { defaultConditionOf } from './decision-condition.js';
-import { addFinalizer, defaultFinalizer, hasFinalizer, removeFinalizer } from './finalizer.js';
+import { addFinalizer, type Changed, defaultFinalizer, hasFinalizer, removeFinalizer } from './finalizer.js';
 import { RunContext } from './run-context.js';
 import { StatusWriter } from './status-writer.js';
 
@@ -92,11 +92,12 @@ class ObjectController<T extends KubernetesObject> {
 
   async reconcile(key: ObjectKey, base: ReconcileContext): Promise<ReconcileResult> {
     const cached = base.cache.get(this.#type, key);
-    const object = cached === undefined ? undefined : await this.#heldObject(cached, base);
-    if (object === undefined) {
+    const held = cached === undefined ? undefined : await this.#heldObject(cached, base);
+    if (held === undefined) {
       this.#said.delete(formatKey(key));
       return undefined;
     }
+    const { object } = held;
     const isGoing = object.metadata.deletionTimestamp !== undefined;
     const run = new RunContext({
       type: this.#type,
@@ -112,20 +113,25 @@ class ObjectController<T extends KubernetesObject> {
       await removeFinalizer(base.client, this.#type, object, this.#finalizer);
       return undefined;
     }
-    await this.#status.write(object, run.draft, base, decision);
-    return { decision, ...lookAgain(decision) };
+    const written = await this.#status.write(object, run.draft, base, decision);
+    return {
+      decision,
+      ...lookAgain(decision),
+      ownChanges: [held.change, written].filter((each) => each !== undefined),
+    };
   }
 
   /** The object with our finalizer, where there is to be one; `undefined` where there is nothing to do for it. */
-  async #heldObject(cached: T, { client }: ReconcileContext): Promise<T | undefined> {
+  async #heldObject(cached: T, { client }: ReconcileContext): Promise<Changed<T> | undefined> {
     const { finalize } = this.#definition;
+    const unchanged = { object: cached, change: undefined };
     if (cached.metadata.deletionTimestamp !== undefined) {
-      return finalize !== undefined && hasFinalizer(cached, this.#finalizer) ? cached : undefined;
+      return finalize !== undefined && hasFinalizer(cached, this.#finalizer) ? unchanged : undefined;
     }
-    if (finalize === undefined || hasFinalizer(cached, this.#finalizer)) return cached;
+    if (finalize === undefined || hasFinalizer(cached, this.#finalizer)) return unchanged;
     const held = await addFinalizer(client, this.#type, cached, this.#finalizer);
-    if (held === undefined || !hasFinalizer(held, this.#finalizer)) return undefined;
-    deepFreeze(held);
+    if (held === undefined || !hasFinalizer(held.object, this.#finalizer)) return undefined;
+    deepFreeze(held.object);
     return held;
   }
 

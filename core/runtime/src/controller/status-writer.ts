@@ -9,10 +9,10 @@ import {
   type ResourceType,
   resourceName,
 } from '@castellan/machinery';
-import type { ReconcileContext } from '../controller.js';
+import type { OwnChange, ReconcileContext } from '../controller.js';
 import type { Decision } from '../decision.js';
 import { TerminalError } from '../terminal-error.js';
-import { patchLatest } from '../write/patch-latest.js';
+import { ownChange, patchLatest } from '../write/patch-latest.js';
 import { isTrimmed } from './cached-as.js';
 import { conditionOf } from './decision-condition.js';
 import { type StatusDraft, statusOf } from './status-draft.js';
@@ -34,32 +34,45 @@ export class StatusWriter<T extends KubernetesObject> {
     this.#decisionCondition = decisionCondition;
   }
 
-  /** @param decision of a reconcile that came to its end; without one the generation does not count as observed. */
-  async write(object: T, draft: StatusDraft, context: ReconcileContext, decision?: Decision<never>): Promise<void> {
+  /**
+   * Gives what it changed, if anything.
+   *
+   * @param decision of a reconcile that came to its end; without one the generation does not count as observed.
+   */
+  async write(
+    object: T,
+    draft: StatusDraft,
+    context: ReconcileContext,
+    decision?: Decision<never>,
+  ): Promise<OwnChange | undefined> {
     const isAsked = !draft.isEmpty;
     if (decision !== undefined && this.#decisionCondition !== undefined) {
       draft.setDefaultCondition(conditionOf(this.#decisionCondition, decision));
     }
-    if (draft.isEmpty) return;
+    if (draft.isEmpty) return undefined;
     const { client, world } = context;
     const now = new Date(world.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z');
     const latest = await this.#latest(object, context);
-    if (latest === undefined) return;
+    if (latest === undefined) return undefined;
     const { generation } = object.metadata;
     const reconciled = { now, generation, isComplete: decision !== undefined };
     let wanted: JsonRecord = {};
+    let from = latest;
     const change = (live: T): JsonRecord | undefined => {
+      from = live;
       wanted = draft.applyTo(statusOf(live), reconciled);
       return this.#isWritten(live, wanted) ? undefined : { status: createMergePatch(statusOf(live), wanted) };
     };
     try {
       const written = await patchLatest(client, this.#type, latest, change, { subresource: 'status' });
-      if (written !== undefined) this.#note(written, wanted);
+      if (written === undefined) return undefined;
+      this.#note(written, wanted);
+      return ownChange(from, written);
     } catch (error) {
       // A status may have fields that it must have, and a reconcile that waits may not have said them yet.
       if (!isAsked && isStatusError(error, 'Invalid')) {
         context.log.debug(`the condition ${this.#decisionCondition} was not written: ${error.message}`);
-        return;
+        return undefined;
       }
       if (!isStatusError(error, 'NotFound')) throw error;
       throw new TerminalError(

@@ -71,6 +71,8 @@ export class ControllerRunner {
   readonly #history = new ReconcileHistory();
   readonly #hotLoops: HotLoopDetector;
   readonly #sources: ControllerSources;
+  /** Of keys that are being reconciled: updates of their own objects, which may be the reconcile's own. */
+  readonly #heldUpdates = new Map<string, Trigger[]>();
   #reconciles = 0;
   #failures = 0;
   #deadlinesMissed = 0;
@@ -162,7 +164,24 @@ export class ControllerRunner {
     }
   }
 
-  #trigger({ key, cause, priority, change }: Trigger): void {
+  #trigger(trigger: Trigger): void {
+    const held = trigger.ownUpdate === undefined ? undefined : this.#heldUpdates.get(trigger.key);
+    // It could not run before the reconcile has ended anyhow, and then it is known whose the update was.
+    if (held === undefined) this.#add(trigger);
+    else held.push(trigger);
+  }
+
+  /** What was written by the reconcile that ended asks for nothing; what anybody else wrote meanwhile does. */
+  #releaseUpdates(key: string, result?: ReconcileResult): void {
+    const held = this.#heldUpdates.get(key) ?? [];
+    this.#heldUpdates.delete(key);
+    for (const trigger of held) {
+      const { from, to } = trigger.ownUpdate ?? {};
+      if (result?.ownChanges?.some((own) => own.from === from && own.to === to) !== true) this.#add(trigger);
+    }
+  }
+
+  #add({ key, cause, priority, change }: Trigger): void {
     this.#history.trigger(key, cause, change);
     if (change !== undefined) this.#hotLoops.noteTrigger(key, change);
     const { debounceMs = 0 } = this.#options.controller;
@@ -230,6 +249,7 @@ export class ControllerRunner {
     const begun = { key, trigger, changed, at: world.clock.now(), cacheRevision, writes, failures };
     this.#history.set({ ...begun, outcome: 'running' });
     log.debug('reconcile', { trigger });
+    this.#heldUpdates.set(key, []);
     const deadline = startDeadline(
       world.clock,
       controller.deadlineMs ?? 60_000,
@@ -246,6 +266,7 @@ export class ControllerRunner {
       // One that goes on after its deadline has failed, whatever it returns: it must be seen, not hidden by success.
       if (deadline.isPassed) throw deadline.signal.reason;
       assertResult(result, controller.name);
+      this.#releaseUpdates(key, result);
       this.#succeeded(key, result);
       const message = result?.decision?.reason;
       const end = { outcome: 'done', tookMs: tookMs(), ...requeueOf(result) } as const;
@@ -264,6 +285,7 @@ export class ControllerRunner {
       this.#history.set({ ...begun, ...end, error: message, failures: this.#queue.failures(key) });
       return { ...end, isDeadlineMissed, message };
     } finally {
+      this.#releaseUpdates(key);
       deadline.dispose();
     }
   }

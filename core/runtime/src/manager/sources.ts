@@ -1,6 +1,6 @@
 import { formatKey, type KubernetesObject, keyOf, type ResourceType } from '@castellan/machinery';
 import type { SeenChange } from '../controller/hot-loop.js';
-import type { Controller, WatchSource } from '../controller.js';
+import type { Controller, OwnChange, WatchSource } from '../controller.js';
 import type { Change } from '../informer/change.js';
 import type { Informer } from '../informer/informer.js';
 import type { InformerSet } from '../informer/informer-set.js';
@@ -15,6 +15,8 @@ export interface Trigger {
   readonly priority: number;
   /** Absent where no object has changed. */
   readonly change?: SeenChange;
+  /** Where the key's own object was updated: from which version to which. */
+  readonly ownUpdate?: OwnChange;
 }
 
 type Notify = (trigger: Trigger) => void;
@@ -105,12 +107,22 @@ export class ControllerSources {
     }
     const cause = `${type.plural} ${formatKey(keyOf(change.object))} was ${change.kind}`;
     const seen = seenChange(type, change);
-    for (const [key, priority] of priorities) this.#notify({ key, cause, priority, change: seen });
+    const own = type === this.#for ? formatKey(keyOf(change.object)) : undefined;
+    for (const [key, priority] of priorities) {
+      this.#notify({ key, cause, priority, change: seen, ...(key === own && ownUpdateOf(change)) });
+    }
   }
 }
 
 function whenOf({ when }: Controller): Pick<WatchSource, 'when'> {
   return when === undefined ? {} : { when };
+}
+
+function ownUpdateOf(change: Change<KubernetesObject>): Pick<Trigger, 'ownUpdate'> {
+  if (change.kind !== 'updated') return {};
+  const { resourceVersion: from = '' } = change.previous.metadata;
+  const { resourceVersion: to = '' } = change.object.metadata;
+  return { ownUpdate: { from, to } };
 }
 
 function seenChange(type: ResourceType, change: Change<KubernetesObject>): SeenChange {

@@ -7,6 +7,7 @@ import {
   keyOf,
   type ResourceType,
 } from '@castellan/machinery';
+import type { OwnChange } from '../controller.js';
 
 /** Somebody who writes the same object all the time must not keep a reconcile for ever. */
 const mostTries = 5;
@@ -39,6 +40,13 @@ export async function patchLatest<T extends KubernetesObject>(
       latest = found;
     }
   }
+}
+
+/** What a write changed, from the version that it was made of; `undefined` where nothing was written. */
+export function ownChange(before: KubernetesObject, after: KubernetesObject): OwnChange | undefined {
+  const { resourceVersion: from = '' } = before.metadata;
+  const { resourceVersion: to = '' } = after.metadata;
+  return from === to ? undefined : { from, to };
 }
 
 function onlyFor({ metadata: { uid, resourceVersion } }: KubernetesObject, body: JsonRecord): JsonRecord {

@@ -12,10 +12,13 @@ import {
 import { simulatedWorld } from '@castellan/world';
 import {
   blocked,
+  channelSource,
   createLog,
   createManager,
   type DefinedPlanner,
   definePlanner,
+  generationChanged,
+  index,
   NotNowError,
   type PlannerModel,
   settled,
@@ -232,4 +235,24 @@ test('P4: a step that the world refuses for the moment is a wait with its words,
   await running.world.advance(6_000);
   assert.equal((await running.client.list(pods)).items.length, 1);
   await running.end();
+});
+
+test('a planner names indexes, channels and predicates as a controller does', () => {
+  const byPhase = index(pods, 'phase', ({ status }) => [status?.phase ?? '']);
+  const probes = channelSource({ name: 'the probe', capacity: 10 });
+  const { controller } = definePlanner<Pool, number, Observation, Step>({
+    name: 'pool',
+    for: pools,
+    indexes: [byPhase],
+    channels: [probes],
+    when: generationChanged,
+    debounceMs: 20,
+    desired: ({ data }) => Number(data?.size),
+    observe: async () => ({ made: 0, ready: 0 }),
+    plan: () => settled(),
+    act: async () => undefined,
+  });
+  const { indexes, channels, when, debounceMs } = controller;
+  assert.deepEqual({ indexes, channels, debounceMs }, { indexes: [byPhase], channels: [probes], debounceMs: 20 });
+  assert.equal(when, generationChanged);
 });

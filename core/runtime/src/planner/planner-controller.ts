@@ -22,7 +22,8 @@ export function plannerController<
   Seen extends Observation,
   Memory,
 >(definition: PlannerDefinition<T, Desired, Observation, Step, State, Seen, Memory>): Controller<T> {
-  const { name, owns, watches, writes, concurrency, deadlineMs, timing = {} } = definition;
+  const { name, owns, watches, writes, indexes, channels, when, debounceMs, concurrency, deadlineMs } = definition;
+  const { timing = {} } = definition;
   const memories = new Memories<T, Memory>(definition);
   const reconcile = async (object: T, context: ObjectContext<T>): Promise<Decision<never>> => {
     const memory = memories.of(object, context.world);
@@ -40,6 +41,10 @@ export function plannerController<
     ...(owns !== undefined && { owns }),
     ...(watches !== undefined && { watches }),
     ...(writes !== undefined && { writes }),
+    ...(indexes !== undefined && { indexes }),
+    ...(channels !== undefined && { channels }),
+    ...(when !== undefined && { when }),
+    ...(debounceMs !== undefined && { debounceMs }),
     ...(concurrency !== undefined && { concurrency }),
     ...(deadlineMs !== undefined && { deadlineMs }),
     // What it says of conditions, `status` or `standardConditions` have said.

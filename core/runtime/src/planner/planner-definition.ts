@@ -1,7 +1,7 @@
 import type { KubernetesObject, ResourceType } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { ObjectContext, StatusOf } from '../controller/context.js';
-import type { DeclaredWrite, EventNote, WatchSource } from '../controller.js';
+import type { Controller, DeclaredWrite, EventNote } from '../controller.js';
 import type { Decision } from '../decision.js';
 import type { Invariant, Model } from './planner.js';
 
@@ -21,12 +21,10 @@ export interface PlannerDefinition<
   State,
   Seen extends Observation,
   Memory,
-> {
+> extends Pick<Controller<T>, 'owns' | 'watches' | 'indexes' | 'channels' | 'when' | 'debounceMs'> {
   /** As in logs, metrics and events: lower case, one word. */
   readonly name: string;
   readonly for: ResourceType<T>;
-  readonly owns?: readonly ResourceType[];
-  readonly watches?: readonly WatchSource[];
   /** What `act` writes besides what it owns. */
   readonly writes?: readonly DeclaredWrite[];
   /** Objects that are looked after at once; 1 by default. */

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
-import { createServer, type Server } from 'node:net';
 import { test } from 'node:test';
 import { pods, services } from '@castellan/machinery';
 import { realWorld } from '@castellan/world';
@@ -8,7 +7,6 @@ import { ClusterZone } from '../src/dns/cluster-zone.js';
 import { DnsServer } from '../src/dns/dns-server.js';
 import { askUpstream } from '../src/dns/upstream.js';
 import { ServiceTable } from '../src/services/service-table.js';
-import { TcpProxy } from '../src/services/tcp-proxy.js';
 import { isReady, shellPod, startAgent } from './agent-under-test.js';
 import { cannotRunPods, rangesOf, withDataDirectory } from './machine.js';
 
@@ -60,10 +58,13 @@ test('N16 pods find each other by the names of Kubernetes, over UDP and TCP', { 
 test('N16 an answer that does not fit a datagram comes over TCP, and an outside name is refused at once', async () => {
   const table = new ServiceTable();
   const addresses = Array.from({ length: 200 }, (_, index) => `10.244.0.${index + 2}`);
-  const backends = addresses.map((address) => ({ address, port: 1, hostname: undefined }));
-  const ports = [{ name: undefined, protocol: 'TCP', port: 1, backends }];
+  const backends = addresses.map((address) => ({ address, port: 1, hostname: undefined, node: undefined }));
+  const ports = [{ name: undefined, protocol: 'TCP', port: 1, nodePort: undefined, backends }];
   table.replace('default', [
-    { namespace: 'default', name: 'many', clusterIp: undefined, externalName: undefined, ports },
+    {
+      ...{ namespace: 'default', name: 'many', clusterIp: undefined, externalName: undefined, ports },
+      ...{ affinityMs: undefined, selectsPods: true, staysOnNode: false },
+    },
   ]);
   const zone = new ClusterZone('cluster.local', table, () => false);
   const server = await DnsServer.listen({ world: realWorld(), zone, address: '127.0.0.1', port: 0, upstream: [] });
@@ -134,40 +135,4 @@ while (my $client = $server->accept) {
 test('N16 a name server that there is no way to is no answer, and harms nobody', async () => {
   // 240.0.0.0/4 is reserved: connecting to it fails at once.
   assert.equal(await askUpstream(Buffer.alloc(12), ['240.0.0.1', '255.255.255.255'], realWorld()), undefined);
-});
-
-test('N17 connections take turns between backends and pass by one that does not answer', async () => {
-  const echo = (name: string) =>
-    new Promise<Server>((resolve) => {
-      const server = createServer((socket) => socket.end(name));
-      server.listen(0, '127.0.0.1', () => resolve(server));
-    });
-  const servers = await Promise.all([echo('a'), echo('b')]);
-  const portOf = (server: Server) => {
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : 0;
-  };
-  const dead = await echo('dead');
-  const deadPort = portOf(dead);
-  await new Promise((resolve) => dead.close(resolve));
-  const backends = [...servers.map(portOf), deadPort].map((port) => ({
-    address: '127.0.0.1',
-    port,
-    hostname: undefined,
-  }));
-  const proxy = await TcpProxy.listen({ address: '127.0.0.1', port: 0, connectionLimit: 10 }, backends);
-  try {
-    const { connect } = await import('node:net');
-    const answers: string[] = [];
-    for (let count = 0; count < 6; count += 1) {
-      const chunks: Buffer[] = [];
-      for await (const chunk of connect(proxy.port, '127.0.0.1')) chunks.push(chunk);
-      answers.push(Buffer.concat(chunks).toString());
-    }
-    assert.deepEqual(new Set(answers), new Set(['a', 'b']));
-    assert.equal(answers.length, 6);
-  } finally {
-    await proxy.close();
-    for (const server of servers) server.close();
-  }
 });

@@ -103,7 +103,7 @@ class Agent implements NodeAgent {
 
   constructor(options: NodeAgentOptions) {
     this.#options = options;
-    this.#proxy = new ServiceProxy(options.log, options.apiServer);
+    this.#proxy = new ServiceProxy({ log: options.log, clock: options.world.clock, apiServer: options.apiServer });
     this.#exits = new ExitWatch(options.world);
     this.#logClock = new LogClock(options.world);
     const workers = (context: ReconcileContext) => this.#startedWorkers(context);
@@ -122,6 +122,7 @@ class Agent implements NodeAgent {
       ...(serviceCidr === undefined ? {} : { serviceCidr }),
     });
     await removeUnrecordedNetworks(dataDirectory, network);
+    this.#proxy.use({ podRange: network.podRange, nodeAddresses: [network.gateway] });
     this.#dns = await this.#listenDns(network);
     const node = { name: nodeName, address: network.gateway, podCidr: formatRange(network.podRange) };
     await registerNode(client, world, node);

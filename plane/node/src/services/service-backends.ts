@@ -7,6 +7,12 @@ export interface ServiceBackends {
   /** `undefined` for headless services and those with an external name. */
   readonly clusterIp: string | undefined;
   readonly externalName: string | undefined;
+  /** How long a client stays with its backend after its last connection; `undefined` without session affinity. */
+  readonly affinityMs: number | undefined;
+  /** Its endpoints are pods that it selects, and not what somebody wrote into EndpointSlices. */
+  readonly selectsPods: boolean;
+  /** Pods get to backends on their own node alone (`internalTrafficPolicy: Local`). */
+  readonly staysOnNode: boolean;
   readonly ports: readonly BackendPort[];
 }
 
@@ -14,6 +20,8 @@ export interface BackendPort {
   readonly name: string | undefined;
   readonly protocol: string;
   readonly port: number;
+  /** Of types NodePort and LoadBalancer. */
+  readonly nodePort: number | undefined;
   readonly backends: readonly Backend[];
 }
 
@@ -22,7 +30,17 @@ export interface Backend {
   readonly port: number;
   /** Of the pod, when it has one within this service. */
   readonly hostname: string | undefined;
+  readonly node: string | undefined;
 }
+
+/** A backend and whether it may be used: kube-proxy's conditions of endpoints. */
+interface Candidate extends Backend {
+  readonly isReady: boolean;
+  /** It is ending, and would still answer. */
+  readonly isServingToTheEnd: boolean;
+}
+
+const defaultAffinitySeconds = 10_800;
 
 /**
  * Straight from the pods when the service selects them: a record is there as soon as a pod has its address, without
@@ -36,68 +54,92 @@ export function serviceBackends(
   const { spec = {}, metadata } = service;
   const { namespace = '', name = '' } = metadata;
   const isHeadless = spec.clusterIP === 'None';
+  const isExternalName = spec.type === 'ExternalName';
   const chosen = spec.selector === undefined ? [] : selectedPods(service, pods);
-  const ports = (spec.ports ?? []).map((port) => ({
-    name: port.name,
-    protocol: port.protocol ?? 'TCP',
-    port: port.port,
-    backends:
+  const ofPort = (port: ServicePort) => {
+    const candidates =
       spec.selector === undefined
-        ? sliceBackends(service, port, slices)
-        : chosen.map((pod) => ({
-            address: pod.status?.podIP ?? '',
-            port: targetPort(port, pod),
-            hostname: pod.spec?.subdomain === name ? (pod.spec.hostname ?? undefined) : undefined,
-          })),
-  }));
+        ? sliceCandidates(service, port, slices)
+        : chosen.map((pod) => podCandidate(service, port, pod));
+    return {
+      name: port.name,
+      protocol: port.protocol ?? 'TCP',
+      port: port.port,
+      nodePort: port.nodePort === 0 ? undefined : port.nodePort,
+      backends: usable(candidates, { isHeadless }),
+    };
+  };
+  // A headless service may have no port; its endpoints have addresses all the same.
+  const ports = isHeadless && (spec.ports ?? []).length === 0 ? [{ port: 0 }] : (spec.ports ?? []);
   return {
     namespace,
     name,
-    clusterIp: isHeadless || spec.clusterIP === undefined || spec.clusterIP === '' ? undefined : spec.clusterIP,
-    externalName: spec.type === 'ExternalName' ? spec.externalName : undefined,
-    // A headless service may have no port; its endpoints have addresses all the same.
-    ports:
-      ports.length > 0 || !isHeadless
-        ? ports
-        : [{ name: undefined, protocol: 'TCP', port: 0, backends: portless(service, chosen, slices) }],
+    clusterIp: isHeadless || isExternalName || !spec.clusterIP ? undefined : spec.clusterIP,
+    externalName: isExternalName ? spec.externalName : undefined,
+    affinityMs:
+      spec.sessionAffinity === 'ClientIP'
+        ? (spec.sessionAffinityConfig?.clientIP?.timeoutSeconds ?? defaultAffinitySeconds) * 1_000
+        : undefined,
+    selectsPods: spec.selector !== undefined,
+    staysOnNode: spec.internalTrafficPolicy === 'Local',
+    ports: ports.map(ofPort),
   };
+}
+
+/** Ready ones; when there are none, those that are ending and still serve. Names of headless services have no such rest. */
+function usable(
+  candidates: readonly Candidate[],
+  { isHeadless }: { readonly isHeadless: boolean },
+): readonly Backend[] {
+  const ready = candidates.filter(({ isReady }) => isReady);
+  const last = isHeadless ? [] : candidates.filter(({ isServingToTheEnd }) => isServingToTheEnd);
+  return (ready.length > 0 ? ready : last).map(({ address, port, hostname, node }) => ({
+    ...{ address, port, hostname, node },
+  }));
 }
 
 function selectedPods(service: Service, pods: readonly Pod[]): readonly Pod[] {
   const selector = Object.entries(service.spec?.selector ?? {});
-  const takesUnready = service.spec?.publishNotReadyAddresses === true;
   return pods.filter(({ metadata, status }) => {
     if (metadata.namespace !== service.metadata.namespace) return false;
     if (!selector.every(([key, value]) => metadata.labels?.[key] === value)) return false;
-    if (status?.podIP === undefined || status.phase === 'Succeeded' || status.phase === 'Failed') return false;
-    if (takesUnready) return true;
-    const isReady = status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
-    return isReady && metadata.deletionTimestamp === undefined;
+    return status?.podIP !== undefined && status.phase !== 'Succeeded' && status.phase !== 'Failed';
   });
 }
 
-function portless(service: Service, chosen: readonly Pod[], slices: readonly EndpointSlice[]): readonly Backend[] {
-  const name = service.metadata.name;
-  if (service.spec?.selector === undefined) return sliceBackends(service, { port: 0 }, slices);
-  return chosen.map((pod) => ({
-    address: pod.status?.podIP ?? '',
-    port: 0,
-    hostname: pod.spec?.subdomain === name ? (pod.spec?.hostname ?? undefined) : undefined,
-  }));
+function podCandidate(service: Service, port: ServicePort, pod: Pod): Candidate {
+  const { spec, status, metadata } = pod;
+  const isServing = status?.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
+  const isEnding = metadata.deletionTimestamp !== undefined;
+  return {
+    address: status?.podIP ?? '',
+    port: targetPort(port, pod),
+    hostname: spec?.subdomain === service.metadata.name ? spec?.hostname : undefined,
+    node: spec?.nodeName,
+    isReady: service.spec?.publishNotReadyAddresses === true || (isServing && !isEnding),
+    isServingToTheEnd: isServing && isEnding,
+  };
 }
 
-function sliceBackends(service: Service, port: ServicePort, slices: readonly EndpointSlice[]): readonly Backend[] {
+function sliceCandidates(service: Service, port: ServicePort, slices: readonly EndpointSlice[]): readonly Candidate[] {
   const own = slices.filter(
-    ({ metadata }) =>
+    ({ metadata, addressType }) =>
       metadata.namespace === service.metadata.namespace &&
-      metadata.labels?.['kubernetes.io/service-name'] === service.metadata.name,
+      metadata.labels?.['kubernetes.io/service-name'] === service.metadata.name &&
+      addressType === 'IPv4',
   );
   return own.flatMap((slice) => {
     const match = slice.ports?.find(({ name }) => (name ?? '') === (port.name ?? ''));
+    // Of a service with ports, a slice that does not have this one has no endpoint of it.
+    if (match === undefined && (slice.ports ?? []).length > 0) return [];
     const number = match?.port ?? (typeof port.targetPort === 'number' ? port.targetPort : port.port);
-    return slice.endpoints
-      .filter(({ conditions }) => conditions?.ready !== false || service.spec?.publishNotReadyAddresses === true)
-      .flatMap(({ addresses, hostname }) => addresses.map((address) => ({ address, port: number, hostname })));
+    return (slice.endpoints ?? []).flatMap(({ addresses, hostname, nodeName, conditions = {} }) => {
+      const isReady = conditions.ready !== false || service.spec?.publishNotReadyAddresses === true;
+      const isServingToTheEnd = conditions.serving === true && conditions.terminating === true;
+      return addresses.map((address) => ({
+        ...{ address, port: number, hostname, node: nodeName, isReady, isServingToTheEnd },
+      }));
+    });
   });
 }
 

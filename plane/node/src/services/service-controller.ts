@@ -1,5 +1,5 @@
-import { endpointSlices, type Pod, pods, services } from '@castellan/machinery';
-import { type Controller, watchSource } from '@castellan/runtime';
+import { endpointSlices, type Pod, pods, type Service, services } from '@castellan/machinery';
+import { type Controller, type EventRecorder, watchSource } from '@castellan/runtime';
 import { serviceBackends } from './service-backends.js';
 import type { ServiceProxy } from './service-proxy.js';
 import type { ServiceTable } from './service-table.js';
@@ -21,9 +21,13 @@ export function serviceController(table: ServiceTable, proxy: ServiceProxy): Con
       watchSource({ type: endpointSlices, map: ofNamespace }),
     ],
     concurrency: 4,
-    async reconcile(key, { cache }) {
-      // Of a service itself we hear by its namespace's key too.
-      if (key.name !== everyService || key.namespace === undefined) return undefined;
+    async reconcile(key, { cache, events }) {
+      if (key.namespace === undefined) return undefined;
+      if (key.name !== everyService) {
+        const service = cache.get(services, key);
+        if (service !== undefined) noteWhatIsIgnored(service, events);
+        return undefined;
+      }
       const { namespace } = key;
       const podsThere = cache.list(pods, { namespace });
       const slices = cache.list(endpointSlices, { namespace });
@@ -35,4 +39,14 @@ export function serviceController(table: ServiceTable, proxy: ServiceProxy): Con
       return undefined;
     },
   };
+}
+
+function noteWhatIsIgnored(service: Service, events: EventRecorder): void {
+  const addresses = service.spec?.externalIPs ?? [];
+  if (addresses.length === 0) return;
+  events.record(service, {
+    type: 'Warning',
+    reason: 'ExternalIPsIgnored',
+    message: `no traffic to ${addresses.join(', ')} is taken: this plane answers at cluster addresses, and at node ports on loopback; next: reach the service by one of those`,
+  });
 }

@@ -1,96 +1,77 @@
+import { networkInterfaces } from 'node:os';
 import type { Log } from '@castellan/runtime';
+import type { Clock } from '@castellan/world';
+import { type AddressRange, isInRange } from '../sandbox/address-range.js';
+import { type Frontend, serviceFrontends } from './frontend.js';
 import type { Backend, ServiceBackends } from './service-backends.js';
-import { TcpProxy } from './tcp-proxy.js';
+import { ServiceListeners } from './service-listeners.js';
 
-interface Listener {
-  readonly proxy: TcpProxy;
-  readonly namespace: string;
+export interface ServiceProxyOptions {
+  readonly log: Log;
+  readonly clock: Clock;
+  /** Where the service `kubernetes` leads, which has no pods. */
+  readonly apiServer: { readonly host: string; readonly port: number };
 }
 
-/** Per port of a service; beyond it the kernel's queue makes clients wait. */
-const connectionLimit = 1_024;
-/** The services of no namespace have it. */
-const ofNoService = '';
+export interface ProxiedNetwork {
+  readonly podRange: AddressRange;
+  /** Under which node ports are reached, besides loopback. */
+  readonly nodeAddresses: readonly string[];
+}
+
+/** Frontends of no namespace. */
+const ofPlane = 'plane';
 
 /**
- * Listens on service addresses and forwards to ready endpoints, from the plane's own process. The plane's network has a
- * local route for the whole service range, so no address has to be added for a service; TCP only.
+ * Makes services reachable at their addresses, for this machine's programs and pods only: nothing listens on any other interface,
+ * and nothing is forwarded to an address that is not the machine's own or a pod's.
  */
 export class ServiceProxy {
-  readonly #log: Log;
   readonly #apiServer: Backend;
-  readonly #listeners = new Map<string, Listener>();
+  readonly #listeners: ServiceListeners;
+  #network: ProxiedNetwork | undefined;
 
-  /** `apiServer`: where the service `kubernetes` leads, which has no pods. */
-  constructor(log: Log, apiServer: { readonly host: string; readonly port: number }) {
-    this.#log = log;
-    this.#apiServer = { address: apiServer.host, port: apiServer.port, hostname: undefined };
+  constructor({ log, clock, apiServer }: ServiceProxyOptions) {
+    this.#apiServer = { address: apiServer.host, port: apiServer.port, hostname: undefined, node: undefined };
+    this.#listeners = new ServiceListeners(log, clock);
+  }
+
+  /** Before the first `apply`. */
+  use(network: ProxiedNetwork): void {
+    this.#network = network;
   }
 
   /** Makes the API server reachable at an address of the machine too, under its own port; whether that could be done. */
   async openApiServer(address: string): Promise<boolean> {
-    const at = { address, port: this.#apiServer.port };
-    const proxy = await this.#listen(at, [this.#apiServer]);
-    if (proxy !== undefined) this.#listeners.set(`${at.address}:${at.port}`, { proxy, namespace: ofNoService });
-    return proxy !== undefined;
+    const { port } = this.#apiServer;
+    const frontend = { protocol: 'TCP', address, port, backends: [this.#apiServer] };
+    await this.#listeners.apply(ofPlane, [{ ...frontend, affinityMs: undefined, staysOnNode: false }]);
+    return this.#listeners.has(frontend);
   }
 
-  /** Opens, changes and closes what is needed for the services of one namespace. */
+  /** All services of one namespace at once. */
   async apply(namespace: string, services: readonly ServiceBackends[]): Promise<void> {
-    const wanted = new Map<
-      string,
-      { readonly address: string; readonly port: number; readonly backends: readonly Backend[] }
-    >();
-    for (const service of services) {
-      for (const { port, protocol, backends } of service.ports) {
-        if (service.clusterIp === undefined || protocol !== 'TCP') continue;
-        const address = service.clusterIp;
-        wanted.set(`${address}:${port}`, {
-          address,
-          port,
-          backends: this.#isApiServer(service) ? [this.#apiServer] : backends,
-        });
-      }
-    }
-    for (const [key, listener] of this.#listeners) {
-      if (listener.namespace !== namespace || wanted.has(key)) continue;
-      this.#listeners.delete(key);
-      await listener.proxy.close();
-    }
-    for (const [key, { backends, ...at }] of wanted) {
-      const known = this.#listeners.get(key);
-      if (known !== undefined) {
-        known.proxy.setBackends(backends);
-        continue;
-      }
-      const proxy = await this.#listen(at, backends);
-      if (proxy !== undefined) this.#listeners.set(key, { proxy, namespace });
-    }
+    if (this.#network === undefined) return;
+    const { nodeAddresses, podRange } = this.#network;
+    const own = ownAddresses();
+    const isNear = ({ address }: Backend) => own.has(address) || isInRange(address, podRange);
+    const frontends = services.flatMap((service) =>
+      serviceFrontends(service, nodeAddresses).map((frontend) => this.#withBackends(service, frontend, isNear)),
+    );
+    await this.#listeners.apply(`services/${namespace}`, frontends);
   }
 
   async close(): Promise<void> {
-    const listeners = [...this.#listeners.values()];
-    this.#listeners.clear();
-    await Promise.all(listeners.map(({ proxy }) => proxy.close()));
+    await this.#listeners.close();
   }
 
-  async #listen(
-    at: { readonly address: string; readonly port: number },
-    backends: readonly Backend[],
-  ): Promise<TcpProxy | undefined> {
-    try {
-      return await TcpProxy.listen({ ...at, connectionLimit }, backends);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      this.#log.warn('a service address cannot be listened on', {
-        address: `${at.address}:${at.port}`,
-        error: message,
-      });
-      return undefined;
-    }
+  #withBackends(service: ServiceBackends, frontend: Frontend, isNear: (backend: Backend) => boolean): Frontend {
+    const isApiServer = service.namespace === 'default' && service.name === 'kubernetes';
+    if (isApiServer) return { ...frontend, backends: [this.#apiServer] };
+    return service.selectsPods ? frontend : { ...frontend, backends: frontend.backends.filter(isNear) };
   }
+}
 
-  #isApiServer(service: ServiceBackends): boolean {
-    return service.namespace === 'default' && service.name === 'kubernetes';
-  }
+function ownAddresses(): ReadonlySet<string> {
+  return new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address)));
 }

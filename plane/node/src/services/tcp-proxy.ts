@@ -1,26 +1,25 @@
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import type { Backend } from './service-backends.js';
+import type { BackendChoice } from './backend-choice.js';
 
 const connectTimeoutMs = 5_000;
 
-/** Forwards connections to one port of a service address to its backends in turn. */
+/** Forwards connections to one port of a service address to its backends, until `close`; those that stand go on after it. */
 export class TcpProxy {
   readonly #server: Server;
+  readonly #choice: BackendChoice;
   readonly #sockets = new Set<Socket>();
-  #backends: readonly Backend[] = [];
-  #next = 0;
 
-  private constructor() {
+  private constructor(choice: BackendChoice) {
+    this.#choice = choice;
     // What one side has ended the other may still write to.
     this.#server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (client) => this.#forward(client));
   }
 
   static async listen(
     at: { readonly address: string; readonly port: number; readonly connectionLimit: number },
-    backends: readonly Backend[],
+    choice: BackendChoice,
   ): Promise<TcpProxy> {
-    const proxy = new TcpProxy();
-    proxy.#backends = backends;
+    const proxy = new TcpProxy(choice);
     proxy.#server.maxConnections = at.connectionLimit;
     await new Promise<void>((resolve, reject) => {
       proxy.#server.once('error', reject);
@@ -34,25 +33,24 @@ export class TcpProxy {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** New connections go to these; those that stand stay where they are. */
-  setBackends(backends: readonly Backend[]): void {
-    this.#backends = backends;
-  }
-
+  /** Takes no more connections; resolves when those that stand have ended. */
   async close(): Promise<void> {
-    for (const socket of this.#sockets) socket.destroy();
     await new Promise<void>((resolve) => this.#server.close(() => resolve()));
   }
 
-  /** Tries each backend once, beginning with the one whose turn it is; resets the connection when none answers. */
+  /** Ends those that stand. */
+  disconnect(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  /** Tries each backend once; resets the connection when none answers. */
   #forward(client: Socket): void {
     this.#track(client);
-    this.#next += 1;
-    const turn = this.#next;
-    const backends = this.#backends;
+    const from = client.remoteAddress ?? '';
+    const backends = this.#choice.order(from);
     const attempt = (count: number) => {
-      const backend = backends[(turn + count) % backends.length];
-      if (backend === undefined || count >= backends.length || client.destroyed) {
+      const backend = backends[count];
+      if (backend === undefined || client.destroyed) {
         client.resetAndDestroy();
         return;
       }
@@ -64,6 +62,7 @@ export class TcpProxy {
       server.once('connect', () => {
         server.off('error', fail);
         server.setTimeout(0);
+        this.#choice.chosen(from, backend);
         join(client, server);
       });
     };

@@ -1,0 +1,89 @@
+import type { Log } from '@castellan/runtime';
+import type { Clock } from '@castellan/world';
+import { BackendChoice } from './backend-choice.js';
+import { type Frontend, frontendKey } from './frontend.js';
+import { TcpProxy } from './tcp-proxy.js';
+import { UdpProxy } from './udp-proxy.js';
+
+interface Listener {
+  readonly owner: string;
+  readonly choice: BackendChoice;
+  readonly proxy: TcpProxy | UdpProxy;
+}
+
+/** Per frontend; beyond it the kernel's queue makes clients wait. */
+const connectionLimit = 1_024;
+
+/** Frontends that this process listens on itself, and forwards from: the user-space proxy. TCP and UDP. */
+export class ServiceListeners {
+  readonly #log: Log;
+  readonly #clock: Clock;
+  readonly #listeners = new Map<string, Listener>();
+  /** Took no more connections, and have some that stand. */
+  readonly #draining = new Map<TcpProxy | UdpProxy, Promise<void>>();
+  /** Frontends that could not be opened, with why: said once. */
+  readonly #problems = new Map<string, string>();
+
+  constructor(log: Log, clock: Clock) {
+    this.#log = log;
+    this.#clock = clock;
+  }
+
+  /**
+   * Opens, changes and closes what is needed for exactly these frontends of an owner. One that another owner has, or another
+   * program of the machine, is tried again at the next call.
+   */
+  async apply(owner: string, frontends: readonly Frontend[]): Promise<void> {
+    const wanted = new Map(frontends.map((frontend) => [frontendKey(frontend), frontend]));
+    for (const [key, listener] of this.#listeners) {
+      if (listener.owner === owner && !wanted.has(key)) this.#close(key, listener);
+    }
+    for (const [key, frontend] of wanted) {
+      const known = this.#listeners.get(key);
+      if (known === undefined) await this.#open(owner, frontend);
+      else if (known.owner === owner) known.choice.replace(frontend.backends, frontend.affinityMs);
+    }
+  }
+
+  has(frontend: Pick<Frontend, 'protocol' | 'address' | 'port'>): boolean {
+    return this.#listeners.has(frontendKey(frontend));
+  }
+
+  /** Ends everything, connections too. */
+  async close(): Promise<void> {
+    for (const [key, listener] of this.#listeners) this.#close(key, listener);
+    const drained = [...this.#draining.values()];
+    for (const proxy of this.#draining.keys()) proxy.disconnect();
+    await Promise.all(drained);
+  }
+
+  async #open(owner: string, frontend: Frontend): Promise<void> {
+    const key = frontendKey(frontend);
+    const choice = new BackendChoice(this.#clock);
+    choice.replace(frontend.backends, frontend.affinityMs);
+    try {
+      const proxy = await this.#listen(frontend, choice);
+      if (proxy === undefined) return;
+      this.#listeners.set(key, { owner, choice, proxy });
+      this.#problems.delete(key);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      if (this.#problems.get(key) === message) return;
+      this.#problems.set(key, message);
+      this.#log.warn('a service address cannot be listened on', { frontend: key, error: message });
+    }
+  }
+
+  async #listen(frontend: Frontend, choice: BackendChoice): Promise<TcpProxy | UdpProxy | undefined> {
+    const { address, port, protocol } = frontend;
+    if (protocol === 'TCP') return await TcpProxy.listen({ address, port, connectionLimit }, choice);
+    if (protocol === 'UDP') return await UdpProxy.listen({ address, port, clock: this.#clock }, choice);
+    return undefined;
+  }
+
+  #close(key: string, { proxy }: Listener): void {
+    this.#listeners.delete(key);
+    const drained = proxy.close().finally(() => this.#draining.delete(proxy));
+    this.#draining.set(proxy, drained);
+  }
+}

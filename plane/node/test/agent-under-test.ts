@@ -4,7 +4,7 @@ import { type Container, type ContainerStatus, eventsV1, type Pod, type PodSpec,
 import { createLog, createManager } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
 import { createNodeAgent, type NodeAgent } from '../src/index.js';
-import { rangesOf, until } from './machine.js';
+import { rangesOf, until, withDataDirectory } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 
 export interface AgentUnderTest {
@@ -100,6 +100,19 @@ export async function startAgent(
       await agent.stop({ pods: how });
     },
   };
+}
+
+/** The body of a test with an agent of its own, of which nothing is left afterwards. */
+export function withAgent(body: (agent: AgentUnderTest, directory: string) => Promise<void>): () => Promise<void> {
+  return () =>
+    withDataDirectory(async (directory) => {
+      const agent = await startAgent(directory);
+      try {
+        await body(agent, directory);
+      } finally {
+        await agent.stop('stop');
+      }
+    });
 }
 
 async function textOf(source: AsyncIterable<Uint8Array>): Promise<string> {

@@ -4,31 +4,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { configMaps, pods, secrets } from '@castellan/machinery';
 import { leftNamespaces } from '../src/sandbox/pod-network.js';
-import {
-  type AgentUnderTest,
-  conditionOf,
-  isReady,
-  mainStatus,
-  openGate,
-  shellPod,
-  startAgent,
-  waitAtGate,
-} from './agent-under-test.js';
-import { cannotRunPods, rangesOf, until, withDataDirectory } from './machine.js';
+import { conditionOf, isReady, mainStatus, openGate, shellPod, waitAtGate, withAgent } from './agent-under-test.js';
+import { cannotRunPods, rangesOf, until } from './machine.js';
 
 const skip = cannotRunPods();
-
-function withAgent(body: (agent: AgentUnderTest, directory: string) => Promise<void>): () => Promise<void> {
-  return () =>
-    withDataDirectory(async (directory) => {
-      const agent = await startAgent(directory);
-      try {
-        await body(agent, directory);
-      } finally {
-        await agent.stop('stop');
-      }
-    });
-}
 
 test(
   'N4 init containers run one after the other before the first main container, and N10 the pod becomes ready',

@@ -8,6 +8,8 @@ export interface ContainerFacts {
   readonly restartCount: number;
   /** Why it could not be started the last time it was tried. */
   readonly waiting?: WaitingFacts;
+  /** It runs, and its postStart hook has not ended: nobody is told yet that it does. */
+  readonly isStarting?: boolean;
   /** The startup probe has succeeded, or there is none and the program runs. */
   readonly isStarted: boolean;
   /** Of the readiness probe; counts only while the container runs and is started. */

@@ -1,14 +1,15 @@
 import type { Container, Probe } from '@castellan/machinery';
 import type { Cancel, World } from '@castellan/world';
-import { checkProbe, type ProbeTarget } from './probe-check.js';
+import { checkProbe } from './probe-check.js';
+import type { ProbeTarget } from './probe-target.js';
 
 export interface ProbeListener {
   /** Readiness or startup changed. */
   changed(): void;
   /** A probe failed; for an event. */
   failed(kind: ProbeKind, message: string): void;
-  /** Liveness or startup failed as often as allowed: the container is to be ended. */
-  unhealthy(kind: ProbeKind): void;
+  /** Liveness or startup failed as often as allowed: the container is to be ended, with the probe's own grace period if any. */
+  unhealthy(kind: ProbeKind, graceSeconds: number | undefined): void;
 }
 
 export type ProbeKind = 'Startup' | 'Readiness' | 'Liveness';
@@ -18,6 +19,8 @@ export interface ProbeStart {
   readonly container: Container;
   readonly target: ProbeTarget;
   readonly listener: ProbeListener;
+  /** Of the container, milliseconds since the epoch: initial delays count from it. */
+  readonly startedAtMs: number;
   /** Known from before the plane's restart; a container that was ready stays so until a probe says otherwise. */
   readonly initially: { readonly isStarted: boolean; readonly isReady: boolean };
 }
@@ -64,7 +67,7 @@ export class ContainerProbes {
       looksEarly: true,
       changed: (isSuccess) => {
         loop.stop();
-        if (!isSuccess) return listener.unhealthy('Startup');
+        if (!isSuccess) return listener.unhealthy('Startup', probe.terminationGracePeriodSeconds);
         this.#isStarted = true;
         listener.changed();
         this.#runOthers();
@@ -85,22 +88,24 @@ export class ContainerProbes {
         },
       });
     }
-    if (container.livenessProbe !== undefined) {
-      const loop = this.#loop(container.livenessProbe, 'Liveness', {
+    const { livenessProbe } = container;
+    if (livenessProbe !== undefined) {
+      const loop = this.#loop(livenessProbe, 'Liveness', {
         looksEarly: false,
         changed: (isSuccess) => {
           if (isSuccess) return;
           loop.stop();
-          listener.unhealthy('Liveness');
+          listener.unhealthy('Liveness', livenessProbe.terminationGracePeriodSeconds);
         },
       });
     }
   }
 
   #loop(probe: Probe, kind: ProbeKind, behaviour: LoopBehaviour): ProbeLoop {
-    const { world, target, listener } = this.#start;
+    const { world, target, listener, startedAtMs } = this.#start;
     const loop = new ProbeLoop({
       world,
+      startedAtMs,
       probe,
       target,
       behaviour,
@@ -119,6 +124,7 @@ interface LoopBehaviour {
 
 interface LoopOptions {
   readonly world: World;
+  readonly startedAtMs: number;
   readonly probe: Probe;
   readonly target: ProbeTarget;
   readonly behaviour: LoopBehaviour;
@@ -137,7 +143,9 @@ class ProbeLoop {
     this.#options = options;
     const periodMs = seconds(options.probe.periodSeconds, 10);
     this.#early = options.behaviour.looksEarly ? earlyLooksMs.filter((ms) => ms < periodMs) : [];
-    this.#again(seconds(options.probe.initialDelaySeconds, 0) + (this.#early[0] ?? 0));
+    const sinceStartMs = options.world.clock.now() - options.startedAtMs;
+    const delayMs = Math.max(0, seconds(options.probe.initialDelaySeconds, 0) - sinceStartMs);
+    this.#again(delayMs + (this.#early[0] ?? 0));
   }
 
   stop(): void {

@@ -1,12 +1,12 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { wasOutOfMemory } from '../sandbox/cgroups.js';
 import type { ContainerProcess, ContainerState } from '../sandbox/container-process.js';
 import type { RunEnd, RunFacts } from './container-facts.js';
 import { isSuspended, type RunRecord } from './pod-directory.js';
+import { fileTail, terminationMessage } from './termination-message.js';
 
-/** Kubernetes keeps at most this much of a termination message. */
-const messageLimit = 4096;
+/** Whoever could not start the program says so in the log's last line. */
+const lastLineBytes = 4096;
 const startErrorCode = 128;
 const launchers = ['bwrap', 'nsenter', 'setpriv'];
 const unknownCode = 137;
@@ -54,28 +54,27 @@ export class ContainerRun {
       const message = 'the container was gone when the node agent looked: the machine or its supervisor went down';
       return { ...common, exitCode: unknownCode, reason: 'ContainerStatusUnknown', message };
     }
-    if (exitCode === 0) return { ...common, exitCode, reason: 'Completed', ...this.#message() };
+    if (exitCode === 0) return { ...common, exitCode, reason: 'Completed', ...this.#message(exitCode) };
     const startError = this.#startError();
     if (startError !== undefined) {
       return { ...common, exitCode: startErrorCode, reason: 'StartError', message: startError };
     }
     const reason = wasOutOfMemory(this.record.cgroups) ? 'OOMKilled' : 'Error';
-    return { ...common, exitCode, reason, ...this.#message() };
+    return { ...common, exitCode, reason, ...this.#message(exitCode) };
   }
 
   /** The last word of whoever was to start the program, when it never got to run. */
   #startError(): string | undefined {
-    const line = logTail(this.logPath).trimEnd().split('\n').at(-1) ?? '';
+    const line = fileTail(this.logPath, lastLineBytes).trimEnd().split('\n').at(-1) ?? '';
     return launchers.some((name) => line.startsWith(`${name}: `)) ? line : undefined;
   }
 
-  #message(): { readonly message?: string } {
-    const path = join(this.process.directory, 'termination-log');
-    const message = existsSync(path) ? readFileSync(path, 'utf8').slice(0, messageLimit) : '';
+  #message(exitCode: number): { readonly message?: string } {
+    const message = terminationMessage({
+      message: join(this.process.directory, 'termination-log'),
+      log: this.logPath,
+      fallsBackToLog: exitCode !== 0 && this.record.messageFromLog === true,
+    });
     return message === '' ? {} : { message };
   }
-}
-
-function logTail(path: string): string {
-  return existsSync(path) ? readFileSync(path).subarray(-messageLimit).toString('utf8') : '';
 }

@@ -29,6 +29,8 @@ interface Entry {
 export interface ProbeFacts {
   isStarted(run: ContainerRun): boolean;
   isReady(run: ContainerRun): boolean;
+  /** Its postStart hook has not ended. */
+  isStarting(run: ContainerRun): boolean;
 }
 
 const firstRetryMs = 1_000;
@@ -77,6 +79,7 @@ export class PodContainers {
           restartCount: current?.record.number ?? 0,
           isStarted: current !== undefined && probes.isStarted(current),
           isReady: current !== undefined && probes.isReady(current),
+          ...(current !== undefined && probes.isStarting(current) ? { isStarting: true } : {}),
           ...(current === undefined ? {} : { current: current.facts() }),
           ...(previous === undefined ? {} : { previous: previous.facts() }),
           ...(waiting === undefined ? {} : { waiting }),
@@ -124,6 +127,11 @@ export class PodContainers {
     }
   }
 
+  /** Says why a container that was ended does not run: until it is started again, which nothing holds up. */
+  explainEnd(name: string, reason: string, message: string): void {
+    this.#entry(name).waiting = { reason, message, retryAtMs: this.#host.world.clock.now() };
+  }
+
   /** Where the environment and the volumes of a pod come from; the pod as it is now. */
   sources(pod: Pod, podIp: string): EnvironmentSources & VolumeSources {
     const namespace = pod.metadata.namespace ?? '';
@@ -160,6 +168,7 @@ export class PodContainers {
       startedAtMs: this.#host.world.clock.now(),
       backoffMs: nextBackoffMs(previous?.facts()),
       cgroups,
+      messageFromLog: container.terminationMessagePolicy === 'FallbackToLogsOnError',
     });
     const record = this.#directory.readRun(container.name, number);
     if (record === undefined) throw new Error(`the record of ${container.name}'s start cannot be read back`);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readRecord, writeRecord } from '../sandbox/record-file.js';
+import type { PodFailure } from './pod-failure.js';
 
 /** What is written down of a pod before anything of it is made. */
 export interface PodRecord {
@@ -22,9 +23,11 @@ export interface RunRecord {
   readonly startedAtMs: number;
   readonly backoffMs: number;
   readonly cgroups: readonly string[];
+  /** When it fails without a message of its own, the end of its log is taken for one. */
+  readonly messageFromLog?: boolean;
 }
 
-/** A pod's files: `pod.json`, `volumes/NAME`, `containers/NAME/NUMBER`. They are removed with the pod. */
+/** A pod's files: `pod.json`, `failure.json` once it has failed, `volumes/NAME`, `containers/NAME/NUMBER`. They are removed with the pod. */
 export class PodDirectory {
   readonly uid: string;
   readonly path: string;
@@ -46,6 +49,16 @@ export class PodDirectory {
   write(record: PodRecord): void {
     mkdirSync(this.path, { recursive: true });
     writeRecord(join(this.path, 'pod.json'), record);
+  }
+
+  readFailure(): PodFailure | undefined {
+    const record = readRecord(join(this.path, 'failure.json'));
+    if (!isObject(record) || typeof record.reason !== 'string') return undefined;
+    return { reason: record.reason, message: String(record.message ?? '') };
+  }
+
+  writeFailure(failure: PodFailure): void {
+    writeRecord(join(this.path, 'failure.json'), failure);
   }
 
   runDirectory(container: string, number: number): string {

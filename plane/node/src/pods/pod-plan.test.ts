@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { PodSpec } from '@castellan/machinery';
 import fc from 'fast-check';
 import type { ContainerFacts, RunEnd, RunFacts } from './container-facts.js';
-import { planPod } from './pod-plan.js';
+import { failedPlan, planPod } from './pod-plan.js';
 import { nextBackoffMs, restartAtMs } from './restart-backoff.js';
 
 const spec: PodSpec = {
@@ -138,4 +138,36 @@ test('N4 N5 whatever the facts: a main container first starts only after all ini
         assert.ok(facts.get(name)?.current === undefined || facts.get(name)?.current?.end !== undefined);
     }),
   );
+});
+
+test('N5 a container’s own policy and rules for exit codes come before those of the pod', () => {
+  const rules = [{ action: 'Restart', exitCodes: { operator: 'In', values: [42] } }];
+  const none = [{ action: 'Restart', exitCodes: { operator: 'NotIn', values: [1, 2] } }];
+  const move = (container: object, exitCode: number) => {
+    const one = { name: 'one', image: 'i', ...container };
+    const plan = planPod({ restartPolicy: 'Never', containers: [one] }, factsOf({ one: run({ exitCode }) }), 2_000);
+    return plan.outcome ?? plan.start.join();
+  };
+  assert.deepEqual(
+    [move({ restartPolicyRules: rules }, 42), move({ restartPolicyRules: rules }, 1)],
+    ['one', 'Failed'],
+  );
+  assert.deepEqual([move({ restartPolicyRules: none }, 3), move({ restartPolicyRules: none }, 2)], ['one', 'Failed']);
+  assert.deepEqual(
+    [move({ restartPolicy: 'OnFailure' }, 1), move({ restartPolicy: 'OnFailure' }, 0)],
+    ['one', 'Succeeded'],
+  );
+});
+
+test('N41 a container whose postStart hook runs holds up those after it', () => {
+  const facts = new Map([...factsOf({ one: run() })].map(([name, fact]) => [name, { ...fact, isStarting: true }]));
+  const containers = ['one', 'two'].map((name) => ({ name, image: 'i' }));
+  assert.deepEqual(planPod({ containers }, facts, 2_000).start, []);
+  assert.deepEqual(planPod({ containers }, factsOf({ one: run() }), 2_000).start, ['two']);
+});
+
+test('N42 what is to fail as a whole starts nothing any more', () => {
+  const plan = planPod({ containers: [{ name: 'one', image: 'i' }] }, factsOf({}), 2_000);
+  assert.deepEqual([plan.start, plan.outcome], [['one'], undefined]);
+  assert.deepEqual([failedPlan(plan).start, failedPlan(plan).outcome], [[], 'Failed']);
 });

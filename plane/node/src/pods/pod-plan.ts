@@ -1,6 +1,7 @@
 import type { Container, PodSpec } from '@castellan/machinery';
 import type { ContainerFacts } from './container-facts.js';
 import { restartAtMs } from './restart-backoff.js';
+import { isSidecar, restarts } from './restart-policy.js';
 
 /** What is to be done for a pod that is meant to run, and what its containers wait for. Pure. */
 export interface PodPlan {
@@ -16,48 +17,50 @@ export interface PodPlan {
   readonly lookAgainAtMs?: number;
 }
 
-type Policy = 'Always' | 'OnFailure' | 'Never';
-
 type Move =
   | { readonly kind: 'start' | 'replace' | 'running' | 'done' | 'failed' }
   | { readonly kind: 'waiting'; readonly untilMs: number; readonly isBackingOff: boolean };
 
 /** See SPEC.md, N4 to N9. */
 export function planPod(spec: PodSpec, facts: ReadonlyMap<string, ContainerFacts>, nowMs: number): PodPlan {
-  const podPolicy = policyOf(spec.restartPolicy);
   const moves = new Map<string, Move>();
   const finish = (isInitialized: boolean, outcome?: 'Succeeded' | 'Failed') =>
     summarize(moves, { isInitialized, ...(outcome === undefined ? {} : { outcome }) });
 
   for (const container of spec.initContainers ?? []) {
-    const isSidecar = restartPolicyOf(container) === 'Always';
     const fact = facts.get(container.name);
-    const policy = isSidecar ? 'Always' : podPolicy === 'Never' ? 'Never' : 'OnFailure';
-    const move = decide(container, fact, policy, nowMs);
+    const move = decide(spec, container, { fact, nowMs });
     moves.set(container.name, move);
     if (move.kind === 'failed') return finish(false, 'Failed');
-    const isPassed = isSidecar ? move.kind === 'running' && fact?.isStarted === true : move.kind === 'done';
+    const isPassed = isSidecar(container) ? move.kind === 'running' && fact?.isStarted === true : move.kind === 'done';
     if (!isPassed && !hasMainStarted(spec, facts)) return finish(false);
   }
 
-  const main = spec.containers.map((container) => {
-    const move = decide(container, facts.get(container.name), podPolicy, nowMs);
+  const main: Move[] = [];
+  for (const container of spec.containers) {
+    const fact = facts.get(container.name);
+    const move = decide(spec, container, { fact, nowMs });
     moves.set(container.name, move);
-    return move;
-  });
+    main.push(move);
+    // Its postStart hook holds up those that come after it, as kubelet's one loop over all of them does.
+    if (fact?.isStarting === true) return finish(true);
+  }
   const isOver = main.every(({ kind }) => kind === 'done' || kind === 'failed');
   if (!isOver) return finish(true);
   return finish(true, main.some(({ kind }) => kind === 'failed') ? 'Failed' : 'Succeeded');
 }
 
-function decide(container: Container, facts: ContainerFacts | undefined, policy: Policy, nowMs: number): Move {
-  const run = facts?.current;
-  const notBeforeMs = facts?.waiting?.retryAtMs ?? 0;
+function decide(
+  spec: PodSpec,
+  container: Container,
+  { fact, nowMs }: { readonly fact: ContainerFacts | undefined; readonly nowMs: number },
+): Move {
+  const run = fact?.current;
+  const notBeforeMs = fact?.waiting?.retryAtMs ?? 0;
   if (run === undefined) return startOrWait(notBeforeMs, nowMs, false);
   if (run.end === undefined) return { kind: run.image === container.image ? 'running' : 'replace' };
-  if (!run.end.isSuspended) {
-    if (run.end.exitCode === 0 && policy !== 'Always') return { kind: 'done' };
-    if (policy === 'Never') return { kind: 'failed' };
+  if (!run.end.isSuspended && !restarts(spec, container, run.end.exitCode)) {
+    return { kind: run.end.exitCode === 0 ? 'done' : 'failed' };
   }
   const restartMs = restartAtMs(run);
   return startOrWait(Math.max(restartMs, notBeforeMs), nowMs, restartMs > nowMs);
@@ -65,6 +68,12 @@ function decide(container: Container, facts: ContainerFacts | undefined, policy:
 
 function startOrWait(atMs: number, nowMs: number, isBackingOff: boolean): Move {
   return nowMs >= atMs ? { kind: 'start' } : { kind: 'waiting', untilMs: atMs, isBackingOff };
+}
+
+/** What is left to be done for a pod that fails whatever its containers do: to end. */
+export function failedPlan(plan: PodPlan): PodPlan {
+  const { lookAgainAtMs: _, ...rest } = plan;
+  return { ...rest, start: [], replace: [], outcome: 'Failed' };
 }
 
 /** Init containers gate the first start only: what one of them does later (a sidecar's crash) stops nobody. */
@@ -83,13 +92,4 @@ function summarize(moves: ReadonlyMap<string, Move>, rest: Pick<PodPlan, 'isInit
     ...(waits.length === 0 || isOver ? {} : { lookAgainAtMs: Math.min(...waits.map(({ untilMs }) => untilMs)) }),
     ...rest,
   };
-}
-
-function policyOf(text: string | undefined): Policy {
-  return text === 'Never' || text === 'OnFailure' ? text : 'Always';
-}
-
-/** Of a single container, which only init containers have: `Always` makes it a sidecar. */
-function restartPolicyOf(container: Container): string | undefined {
-  return container.restartPolicy;
 }

@@ -4,7 +4,7 @@ import { containerUser } from './container-launch.js';
 import { ContainerProbes, type ProbeListener } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
 import type { PodHost } from './pod-host.js';
-import type { ProbeTarget } from './probe-check.js';
+import type { ProbeTarget } from './probe-target.js';
 
 /** What is watched of a pod's containers while they run: their exit, their logs, and their probes. */
 export class PodProbes {
@@ -15,19 +15,20 @@ export class PodProbes {
     this.#host = host;
   }
 
-  /** Begins with a run that is new to us; `listener` hears of its probes, `exited` of its end. */
-  watch(
-    run: ContainerRun,
-    target: ProbeTarget & { readonly pod: Pod },
-    listener: ProbeListener & { exited(): void },
-  ): void {
-    if (this.#probes.has(run.id)) return;
-    this.#host.exits.watch(run.process.directory, { isOver: () => !run.isRunning(), exited: () => listener.exited() });
+  /** Its end and its log, from its start. */
+  watch(run: ContainerRun, exited: () => void): void {
+    this.#host.exits.watch(run.process.directory, { isOver: () => !run.isRunning(), exited });
     this.#host.logClock.watch(run.process.directory);
+  }
+
+  /** Begins with its probes, unless they have begun. */
+  probe(run: ContainerRun, target: ProbeTarget & { readonly pod: Pod }, listener: ProbeListener): void {
+    if (this.#probes.has(run.id)) return;
     const probes = new ContainerProbes({
       world: this.#host.world,
       container: target.container,
       target,
+      startedAtMs: run.record.startedAtMs,
       initially: lastSeen(target.pod, run),
       listener,
     });
@@ -60,8 +61,13 @@ export function probeTarget(
   return {
     pod,
     ...at,
-    execute: (command, deadlineMs) =>
-      runInContainer(run.process, { command, deadlineMs, ...(user === undefined ? {} : { user }) }),
+    execute: (command, deadlineMs, signal) =>
+      runInContainer(run.process, {
+        command,
+        deadlineMs,
+        ...(user === undefined ? {} : { user }),
+        ...(signal === undefined ? {} : { signal }),
+      }),
   };
 }
 

@@ -17,6 +17,7 @@ export class PodSandbox {
   readonly directory: PodDirectory;
   readonly #host: PodHost;
   #network: PodNetwork | undefined;
+  #startedAtMs: number | undefined;
 
   constructor(host: PodHost, uid: string) {
     this.#host = host;
@@ -35,7 +36,8 @@ export class PodSandbox {
   }
 
   get startedAtMs(): number {
-    return this.directory.read()?.startedAtMs ?? this.#host.world.clock.now();
+    this.#startedAtMs ??= this.directory.read()?.startedAtMs;
+    return this.#startedAtMs ?? this.#host.world.clock.now();
   }
 
   /** Where the pod will be, decided and written down here if it was not before. */

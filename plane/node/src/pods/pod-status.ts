@@ -1,6 +1,8 @@
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '@castellan/machinery';
 import type { ContainerFacts, RunFacts } from './container-facts.js';
+import type { PodFailure } from './pod-failure.js';
 import type { PodPlan } from './pod-plan.js';
+import { isSidecar } from './restart-policy.js';
 
 export interface PodObservation {
   readonly pod: Pod;
@@ -13,6 +15,8 @@ export interface PodObservation {
   readonly nowMs: number;
   /** Set while the pod cannot be got as far as its containers: a volume that cannot be made, say. */
   readonly problem?: string;
+  /** Set when the pod fails as a whole. */
+  readonly failure?: PodFailure;
 }
 
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
@@ -27,14 +31,17 @@ export function podStatus(observation: PodObservation): PodStatus {
   const initStatuses = initContainers.map((container) =>
     containerStatus(container, facts.get(container.name), observation),
   );
+  // A sidecar counts as a main container does.
+  const sidecarStatuses = initStatuses.filter((_, index) => isSidecar(initContainers[index] ?? { name: '' }));
   return {
     phase,
+    ...(observation.failure ?? {}),
     hostIP: hostIp,
     hostIPs: [{ ip: hostIp }],
     ...(podIp === undefined ? {} : { podIP: podIp, podIPs: [{ ip: podIp }] }),
     startTime: formatTime(observation.startedAtMs),
     qosClass: pod.status?.qosClass ?? qosClass(pod),
-    conditions: conditions(observation, phase, statuses),
+    conditions: conditions(observation, phase, [...sidecarStatuses, ...statuses]),
     ...(initStatuses.length === 0 ? {} : { initContainerStatuses: initStatuses }),
     containerStatuses: statuses,
   };
@@ -47,9 +54,13 @@ export function formatTime(ms: number): string {
 
 /** As kubelet's getPhase: Pending until every container was started once. */
 function phaseOf({ pod, facts, plan }: PodObservation): Phase {
-  if (plan.outcome !== undefined) return plan.outcome;
-  const current = (pod.spec?.containers ?? []).map(({ name }) => facts.get(name)?.current);
-  if (current.some((run) => run === undefined)) return 'Pending';
+  const isRunning = [...facts.values()].some(({ current }) => current !== undefined && current.end === undefined);
+  // Nothing of a pod that is over runs any more: what still does (a sidecar, say) is being ended.
+  if (plan.outcome !== undefined && !isRunning) return plan.outcome;
+  const main = (pod.spec?.containers ?? []).map(({ name }) => facts.get(name));
+  if (main.some((fact) => fact?.current === undefined || (fact.isStarting === true && fact.previous === undefined)))
+    return 'Pending';
+  const current = main.map((fact) => fact?.current);
   // A pod that is being deleted and whose containers have all ended is over, whatever its restart policy.
   if (pod.metadata.deletionTimestamp !== undefined && current.every((run) => run?.end !== undefined)) {
     return current.every((run) => run?.end?.exitCode === 0) ? 'Succeeded' : 'Failed';
@@ -66,7 +77,7 @@ function containerStatus(
   const isRunning = run !== undefined && run.end === undefined;
   const isInit = observation.pod.spec?.initContainers?.includes(container) === true;
   const isDone = run?.end?.exitCode === 0;
-  const isReady = isInit && container.restartPolicy !== 'Always' ? isDone : isRunning && facts?.isReady === true;
+  const isReady = isInit && !isSidecar(container) ? isDone : isRunning && facts?.isReady === true;
   const { state, lastState } = states(container, facts, observation);
   return {
     name: container.name,
@@ -88,13 +99,15 @@ function states(
 ): Pick<Required<ContainerStatus>, 'state' | 'lastState'> {
   const run = facts?.current;
   const lastState = facts?.previous?.end === undefined ? {} : { terminated: terminated(facts.previous) };
+  if (facts?.isStarting === true) return { state: { waiting: { reason: 'ContainerCreating' } }, lastState };
   if (run !== undefined && run.end === undefined) {
     return { state: { running: { startedAt: formatTime(run.startedAtMs) } }, lastState };
   }
   const waits = facts?.waiting;
   if (run !== undefined) {
     const ended = { terminated: terminated(run) };
-    if (waits !== undefined)
+    if (plan.outcome !== undefined) return { state: ended, lastState };
+    if (waits !== undefined && !plan.backingOff.has(container.name))
       return { state: { waiting: { reason: waits.reason, message: waits.message } }, lastState: ended };
     if (!plan.backingOff.has(container.name)) return { state: ended, lastState };
     const message = `back-off ${formatBackoff(run.backoffMs)} restarting failed container=${container.name}`;
@@ -122,20 +135,15 @@ function conditions(
   phase: Phase,
   statuses: readonly ContainerStatus[],
 ): readonly PodCondition[] {
-  const isOver = phase === 'Succeeded' || phase === 'Failed';
+  const isOver = plan.outcome !== undefined || phase === 'Succeeded' || phase === 'Failed';
   const unready = statuses.filter(({ ready }) => !ready).map(({ name }) => name);
   const notReady = isOver
-    ? { reason: phase === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }
+    ? { reason: (plan.outcome ?? phase) === 'Succeeded' ? 'PodCompleted' : 'PodFailed' }
     : { reason: 'ContainersNotReady', message: `containers with unready status: [${unready.join(' ')}]` };
   const areReady = !isOver && unready.length === 0;
-  const gates = (pod.spec?.readinessGates ?? []).filter(
-    ({ conditionType }) => !pod.status?.conditions?.some((c) => c.type === conditionType && c.status === 'True'),
-  );
-  const gateClosed = {
-    reason: 'ReadinessGatesNotReady',
-    message: `the status of pod readiness gate "${gates[0]?.conditionType}" is not "True"`,
-  };
-  const isReady = areReady && gates.length === 0;
+  const closedGates = (pod.spec?.readinessGates ?? []).flatMap(({ conditionType }) => gateProblem(pod, conditionType));
+  const gateClosed = { reason: 'ReadinessGatesNotReady', message: closedGates.join(', ') };
+  const isReady = areReady && closedGates.length === 0;
   const ours: readonly PodCondition[] = [
     condition('PodReadyToStartContainers', podIp !== undefined),
     condition('Initialized', plan.isInitialized, {
@@ -148,6 +156,14 @@ function conditions(
   const before = pod.status?.conditions ?? [];
   const others = before.filter(({ type }) => !ours.some((own) => own.type === type));
   return [...ours.map((own) => withTransition(own, before, nowMs)), ...others];
+}
+
+function gateProblem({ status }: Pod, gate: string): readonly string[] {
+  const found = status?.conditions?.find(({ type }) => type === gate);
+  if (found?.status === 'True') return [];
+  const what = `pod readiness gate "${gate}"`;
+  if (found === undefined) return [`corresponding condition of ${what} does not exist.`];
+  return [`the status of ${what} is not "True", but ${found.status}`];
 }
 
 function condition(

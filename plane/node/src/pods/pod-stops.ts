@@ -1,14 +1,18 @@
 import type { Pod } from '@castellan/machinery';
 import type { ContainerRun } from './container-run.js';
 import { ContainerStops } from './container-stops.js';
+import { type HookPlace, runHook } from './lifecycle-hook.js';
 import type { PodHost } from './pod-host.js';
 import { containerOf } from './pod-spec.js';
-import { checkProbe, type ProbeTarget } from './probe-check.js';
+import type { ProbeTarget } from './probe-target.js';
+import { isSidecar } from './restart-policy.js';
 
 export interface StopWish {
   readonly pod: Pod;
   /** How the preStop hook reaches the container. */
   readonly target: ProbeTarget;
+  /** It ends with the whole pod, so sidecars wait for what they serve; `running` are those that have not ended. */
+  readonly withPod?: () => readonly ContainerRun[];
   /** For the event. */
   readonly message?: string;
   /** When it is killed; the pod's grace period from now by default. */
@@ -37,15 +41,31 @@ export class PodStops {
       const message = wish.message ?? `Stopping container ${name}`;
       this.#host.events.record(pod, { type: 'Normal', reason: 'Killing', message });
     }
-    const hook = containerOf(pod, name)?.lifecycle?.preStop;
-    if (hook === undefined || deadlineMs <= this.#now()) {
-      this.#stops.stop(run, deadlineMs);
-      return;
-    }
-    this.#stops.stop(run, deadlineMs, async () => {
-      if (hook.sleep !== undefined) await this.#host.world.clock.sleep(hook.sleep.seconds * 1000);
-      else await checkProbe(hook, target, deadlineMs - this.#now());
+    const container = containerOf(pod, name);
+    const hook = container?.lifecycle?.preStop;
+    const { withPod } = wish;
+    this.#stops.stop(run, this.#now(), {
+      deadlineMs,
+      ...(hook === undefined || container === undefined
+        ? {}
+        : { preStop: (signal) => this.#preStop(hook, { world: this.#host.world, pod, container, target }, signal) }),
+      ...(withPod === undefined ? {} : { mayBeAsked: () => mayEnd(pod, name, withPod()) }),
     });
+  }
+
+  async #preStop(hook: Parameters<typeof runHook>[0], place: HookPlace, signal: AbortSignal): Promise<void> {
+    try {
+      await runHook(hook, place, signal);
+    } catch (error) {
+      const { pod, container } = place;
+      this.#host.events.record(pod, { type: 'Warning', reason: 'FailedPreStopHook', message: 'PreStopHook failed' });
+      // Not in the event, for what a hook prints may be secret.
+      this.#host.log.warn('preStop hook failed', {
+        pod: pod.metadata.name,
+        container: container.name,
+        error: String(error),
+      });
+    }
   }
 
   isStopping(run: ContainerRun): boolean {
@@ -70,6 +90,16 @@ export class PodStops {
   #now(): number {
     return this.#host.world.clock.now();
   }
+}
+
+/** Sidecars end after the main containers, the last that was started first. */
+function mayEnd(pod: Pod, name: string, running: readonly ContainerRun[]): boolean {
+  const { initContainers = [], containers = [] } = pod.spec ?? {};
+  const sidecars = initContainers.filter(isSidecar).map((container) => container.name);
+  const place = sidecars.indexOf(name);
+  if (place < 0) return true;
+  const served = new Set([...containers.map((container) => container.name), ...sidecars.slice(place + 1)]);
+  return !running.some(({ record }) => served.has(record.container));
 }
 
 function graceMs({ spec }: Pod): number {

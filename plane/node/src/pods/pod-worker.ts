@@ -8,15 +8,17 @@ import type { ProbeKind } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
 import { PassLoop } from './pass-loop.js';
 import { PodContainers } from './pod-containers.js';
+import { activeDeadlineMs, deadlineExceeded, type PodFailure } from './pod-failure.js';
 import type { PodHost } from './pod-host.js';
 import { deleteObject, publishStatus } from './pod-object.js';
-import { type PodPlan, planPod } from './pod-plan.js';
+import { failedPlan, type PodPlan, planPod } from './pod-plan.js';
 import { PodProbes, probeTarget } from './pod-probes.js';
 import { PodSandbox } from './pod-sandbox.js';
 import { containerOf } from './pod-spec.js';
 import { podStatus } from './pod-status.js';
-import { PodStops } from './pod-stops.js';
+import { PodStops, type StopWish } from './pod-stops.js';
 import { PodVolumes } from './pod-volumes.js';
+import { PostStartHooks } from './post-start-hooks.js';
 import { VolumeError } from './volume-error.js';
 
 /** A container that a command can be run in. */
@@ -38,11 +40,13 @@ export class PodWorker {
   readonly #volumes: PodVolumes;
   readonly #stops: PodStops;
   readonly #probes: PodProbes;
+  readonly #postStarts = new PostStartHooks();
   readonly #passes: PassLoop;
   readonly #hasEnded: (worker: PodWorker) => void;
   #pod: Pod;
   #isGone = false;
   #isReleased = false;
+  #failure: PodFailure | undefined;
 
   constructor(host: PodHost, pod: Pod, hasEnded: (worker: PodWorker) => void) {
     this.uid = pod.metadata.uid ?? '';
@@ -66,6 +70,7 @@ export class PodWorker {
     // What an earlier agent has started is ours from the first moment: its logs can be read, its exit is noticed.
     const network = this.#sandbox.recordedNetwork();
     if (network !== undefined) this.#containers.adopt(network.namespace);
+    this.#failure = this.#sandbox.directory.readFailure();
     this.#watchRuns();
   }
 
@@ -113,7 +118,7 @@ export class PodWorker {
   /** Leaves the pod as it is and works on it no more. */
   async close(): Promise<void> {
     this.#passes.close();
-    for (const run of this.#containers.all()) this.#probes.unwatch(run);
+    for (const run of this.#containers.all()) this.#unwatch(run);
     await this.#passes.settled();
   }
 
@@ -131,20 +136,53 @@ export class PodWorker {
       await this.#publish(this.#plan(), problem);
       return this.#passes.wakeAt(this.#now() + this.#volumes.nextRetryMs());
     }
+    this.#checkDeadline();
     const before = this.#plan();
     for (const name of before.replace) this.#replace(name);
     for (const name of before.start) {
-      const container = containerOf(this.#pod, name);
-      if (container !== undefined) await this.#containers.start(this.#pod, container, network);
+      // A hook that runs now holds up those after it.
+      if (this.#plan().start.includes(name)) await this.#start(name, network);
     }
     this.#watchRuns();
     const plan = this.#plan();
     for (const name of plan.backingOff) this.#noteBackoff(name);
-    if (plan.outcome !== undefined) for (const run of this.#containers.running()) this.#stop(run);
+    if (plan.outcome !== undefined) this.#stopAll();
     await this.#publish(plan);
     this.#passes.wakeAt(this.#stops.advance());
     this.#passes.wakeAt(plan.lookAgainAtMs);
+    if (plan.outcome === undefined) this.#passes.wakeAt(activeDeadlineMs(this.#pod, this.#sandbox.startedAtMs));
     this.#passes.wakeAt(await this.#volumes.renew(this.#containers.sources(this.#pod, network.address)));
+  }
+
+  async #start(name: string, network: PodNetwork): Promise<void> {
+    const container = containerOf(this.#pod, name);
+    const run = container === undefined ? undefined : await this.#containers.start(this.#pod, container, network);
+    if (run === undefined || container === undefined) return;
+    const place = { world: this.#host.world, pod: this.#pod, container, target: this.#target(run) };
+    this.#postStarts.begin(run, place, {
+      done: () => this.wake(),
+      failed: (message) => {
+        this.#note('Warning', 'FailedPostStartHook', 'PostStartHook failed');
+        this.#containers.explainEnd(name, 'PostStartHookError', message);
+        this.#stop(run, { message: 'FailedPostStartHook' });
+        this.wake();
+      },
+    });
+  }
+
+  #checkDeadline(): void {
+    const deadlineMs = activeDeadlineMs(this.#pod, this.#sandbox.startedAtMs);
+    if (deadlineMs !== undefined && this.#now() >= deadlineMs && this.#plan().outcome === undefined) {
+      this.#fail(deadlineExceeded, 'Normal');
+    }
+  }
+
+  /** The pod as a whole fails: what runs is ended, and nothing is started any more. */
+  #fail(failure: PodFailure, type: 'Normal' | 'Warning'): void {
+    if (this.#failure !== undefined) return;
+    this.#failure = failure;
+    this.#sandbox.directory.writeFailure(failure);
+    this.#note(type, failure.reason, failure.message);
   }
 
   /** The files of volumes come over the network of the machine, so they are fetched while the pod's own is made. */
@@ -171,7 +209,7 @@ export class PodWorker {
   /** The pod is to end: ask, wait until the deadline, kill, tell the API server, remove everything. */
   async #end(): Promise<void> {
     const deadlineMs = this.#isGone ? this.#now() : this.#stops.deletionDeadlineMs(this.#pod);
-    for (const run of this.#containers.running()) this.#stop(run, { deadlineMs });
+    this.#stopAll(deadlineMs);
     const againMs = this.#stops.advance();
     if (againMs !== undefined && this.#containers.running().length > 0) return this.#passes.wakeAt(againMs);
     if (!this.#isGone) await this.#publish(this.#plan());
@@ -186,7 +224,7 @@ export class PodWorker {
   async #release(): Promise<void> {
     if (this.#isReleased) return;
     if (this.#sandbox.directory.read() === undefined) return;
-    for (const run of this.#containers.running()) this.#stop(run);
+    this.#stopAll();
     const againMs = this.#stops.advance();
     if (againMs !== undefined) return this.#passes.wakeAt(againMs);
     await this.#removeSandbox();
@@ -196,37 +234,45 @@ export class PodWorker {
   async #removeSandbox(): Promise<void> {
     await this.#sandbox.removeNetwork();
     for (const run of this.#containers.all()) {
-      this.#probes.unwatch(run);
+      this.#unwatch(run);
       removeCgroups(run.record.cgroups);
     }
   }
 
   #plan(): PodPlan {
     const spec = this.#pod.spec ?? { containers: [] };
-    return planPod(spec, this.#facts(), this.#now());
+    const plan = planPod(spec, this.#facts(), this.#now());
+    return this.#failure === undefined ? plan : failedPlan(plan);
   }
 
   #facts() {
     return this.#containers.facts(this.#pod, {
       isStarted: (run) => this.#probes.isStarted(run),
+      isStarting: (run) => this.#postStarts.isRunning(run),
       isReady: (run) => this.#probes.isReady(run) && !this.#stops.isStopping(run),
     });
   }
 
-  /** Each start that runs is watched; each that ended is not. */
+  /** Each start that runs is watched; each that ended is not. Probes wait for the postStart hook. */
   #watchRuns(): void {
     for (const run of this.#containers.all()) {
       if (!run.isRunning()) {
-        this.#probes.unwatch(run);
+        this.#unwatch(run);
         continue;
       }
-      this.#probes.watch(run, this.#target(run), {
+      this.#probes.watch(run, () => this.wake());
+      if (this.#postStarts.isRunning(run)) continue;
+      this.#probes.probe(run, this.#target(run), {
         changed: () => this.wake(),
-        exited: () => this.wake(),
         failed: (kind, message) => this.#note('Warning', 'Unhealthy', `${kind} probe failed: ${message}`),
-        unhealthy: (kind) => this.#restartUnhealthy(run, kind),
+        unhealthy: (kind, graceSeconds) => this.#restartUnhealthy(run, kind, graceSeconds),
       });
     }
+  }
+
+  #unwatch(run: ContainerRun): void {
+    this.#postStarts.cancel(run);
+    this.#probes.unwatch(run);
   }
 
   #target(run: ContainerRun) {
@@ -234,9 +280,10 @@ export class PodWorker {
     return probeTarget(run, this.#pod, { container, podIp: this.#sandbox.recordedNetwork()?.address ?? '' });
   }
 
-  #restartUnhealthy(run: ContainerRun, kind: ProbeKind): void {
-    const name = run.record.container;
-    this.#stop(run, { message: `Container ${name} failed ${kind.toLowerCase()} probe, will be restarted` });
+  #restartUnhealthy(run: ContainerRun, kind: ProbeKind, graceSeconds: number | undefined): void {
+    const message = `Container ${run.record.container} failed ${kind.toLowerCase()} probe, will be restarted`;
+    const deadlineMs = graceSeconds === undefined ? undefined : this.#now() + graceSeconds * 1000;
+    this.#stop(run, { message, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
     this.wake();
   }
 
@@ -246,7 +293,13 @@ export class PodWorker {
     this.#stop(run, { message: `Container ${name} definition changed, will be restarted` });
   }
 
-  #stop(run: ContainerRun, wish: { readonly message?: string; readonly deadlineMs?: number } = {}): void {
+  /** Sidecars after all others. */
+  #stopAll(deadlineMs?: number): void {
+    const withPod = () => this.#containers.running();
+    for (const run of withPod()) this.#stop(run, { withPod, ...(deadlineMs === undefined ? {} : { deadlineMs }) });
+  }
+
+  #stop(run: ContainerRun, wish: Omit<StopWish, 'pod' | 'target'> = {}): void {
     this.#stops.stop(run, { pod: this.#pod, target: this.#target(run), ...wish });
   }
 
@@ -260,6 +313,7 @@ export class PodWorker {
       startedAtMs: this.#sandbox.startedAtMs,
       nowMs: this.#now(),
       ...(problem === undefined ? {} : { problem }),
+      ...(this.#failure === undefined ? {} : { failure: this.#failure }),
     });
     const written = await publishStatus(this.#host, this.#pod, status);
     // Only the status: what else changed, meanwhile even, reaches us by the watch, in order.

@@ -1,19 +1,13 @@
-import { request } from 'node:http';
-import { request as secureRequest } from 'node:https';
 import { connect } from 'node:net';
 import type { Container, Probe } from '@castellan/machinery';
-import type { CommandResult } from '../sandbox/command.js';
+import { checkHealth } from './probe-grpc.js';
+import { dialProblem, requestOf, sendRequest } from './probe-http.js';
+import type { ProbeTarget } from './probe-target.js';
 
 /** One look at a container. `message` is what kubelet would put in the event. */
 export interface ProbeOutcome {
   readonly isSuccess: boolean;
   readonly message: string;
-}
-
-export interface ProbeTarget {
-  readonly podIp: string;
-  readonly container: Container;
-  execute(command: readonly string[], deadlineMs: number): Promise<CommandResult>;
 }
 
 type Handler = Pick<Probe, 'exec' | 'httpGet' | 'tcpSocket' | 'grpc'>;
@@ -23,19 +17,25 @@ const messageLimit = 1024;
 /** Never rejects: what goes wrong is a failed look. */
 export async function checkProbe(handler: Handler, target: ProbeTarget, deadlineMs: number): Promise<ProbeOutcome> {
   try {
-    if (handler.exec !== undefined) return await checkCommand(handler.exec.command ?? [], target, deadlineMs);
-    if (handler.httpGet !== undefined) return await checkHttp(handler.httpGet, target, deadlineMs);
-    if (handler.tcpSocket !== undefined) {
-      const host = handler.tcpSocket.host ?? target.podIp;
-      return await checkTcp(host, portNumber(handler.tcpSocket.port, target.container), deadlineMs);
-    }
-    return {
-      isSuccess: false,
-      message: 'this kind of probe is not offered by this node; use exec, httpGet or tcpSocket',
-    };
+    return await look(handler, target, deadlineMs);
   } catch (error) {
     return { isSuccess: false, message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+async function look(handler: Handler, target: ProbeTarget, deadlineMs: number): Promise<ProbeOutcome> {
+  const { exec, httpGet, tcpSocket, grpc } = handler;
+  if (exec !== undefined) return await checkCommand(exec.command ?? [], target, deadlineMs);
+  if (httpGet !== undefined) return await checkHttp(httpGet, target, deadlineMs);
+  if (tcpSocket !== undefined) {
+    const host = tcpSocket.host ?? target.podIp;
+    return await checkTcp(host, portNumber(tcpSocket.port, target.container), deadlineMs);
+  }
+  if (grpc !== undefined) {
+    await checkHealth(`${target.podIp}:${grpc.port}`, grpc.service ?? '', deadlineMs);
+    return { isSuccess: true, message: '' };
+  }
+  return { isSuccess: false, message: `missing probe handler for container "${target.container.name}"` };
 }
 
 async function checkCommand(
@@ -52,39 +52,15 @@ async function checkCommand(
   return { isSuccess: exitCode === 0, message: `${stdout}${stderr}`.slice(0, messageLimit) };
 }
 
-function checkHttp(
+async function checkHttp(
   get: NonNullable<Handler['httpGet']>,
   target: ProbeTarget,
   deadlineMs: number,
 ): Promise<ProbeOutcome> {
-  const isSecure = get.scheme === 'HTTPS';
-  const path = get.path ?? '/';
-  const options = {
-    host: get.host ?? target.podIp,
-    port: portNumber(get.port, target.container),
-    path: path.startsWith('/') ? path : `/${path}`,
-    headers: Object.fromEntries([
-      ['User-Agent', 'kube-probe/1.30'],
-      ['Connection', 'close'],
-      ...(get.httpHeaders ?? []).map(({ name, value }) => [name, value]),
-    ]),
-    signal: AbortSignal.timeout(deadlineMs),
-  };
-  return new Promise((resolve) => {
-    // As kubelet does, without looking at certificates: a probe asks whether it answers, not who it is.
-    const sent = isSecure ? secureRequest({ ...options, rejectUnauthorized: false }) : request(options);
-    sent.once('response', (response) => {
-      response.resume();
-      const { statusCode = 0 } = response;
-      const isSuccess = statusCode >= 200 && statusCode < 400;
-      resolve({ isSuccess, message: isSuccess ? '' : `HTTP probe failed with statuscode: ${statusCode}` });
-    });
-    sent.once('error', (error) => {
-      const url = `${isSecure ? 'https' : 'http'}://${options.host}:${options.port}${options.path}`;
-      resolve({ isSuccess: false, message: `Get "${url}": ${error.message}` });
-    });
-    sent.end();
-  });
+  const request = requestOf(get, target.podIp, portNumber(get.port, target.container));
+  const status = await sendRequest(request, AbortSignal.timeout(deadlineMs));
+  const isSuccess = status >= 200 && status < 400;
+  return { isSuccess, message: isSuccess ? '' : `HTTP probe failed with statuscode: ${status}` };
 }
 
 function checkTcp(host: string, port: number, deadlineMs: number): Promise<ProbeOutcome> {
@@ -96,14 +72,12 @@ function checkTcp(host: string, port: number, deadlineMs: number): Promise<Probe
     };
     socket.once('connect', () => finish({ isSuccess: true, message: '' }));
     socket.once('timeout', () => finish({ isSuccess: false, message: `dial tcp ${host}:${port}: i/o timeout` }));
-    socket.once('error', (error) =>
-      finish({ isSuccess: false, message: `dial tcp ${host}:${port}: ${error.message}` }),
-    );
+    socket.once('error', (error) => finish({ isSuccess: false, message: dialProblem(error, `${host}:${port}`) }));
   });
 }
 
 /** A number, or the name of one of the container's ports. */
-function portNumber(port: number | string, container: Container): number {
+export function portNumber(port: number | string, container: Container): number {
   if (typeof port === 'number') return port;
   const named = container.ports?.find(({ name }) => name === port)?.containerPort;
   const number = named ?? Number(port);

@@ -7,6 +7,7 @@ const progressMs = 5_000;
 export async function simulateScenarios({ scenario, seed, seeds }) {
   let failures = 0;
   for (const [name, { underFaults }] of await chosen(scenario)) {
+    if (underFaults === undefined) continue;
     const startedMs = performance.now();
     let shownMs = startedMs;
     let simulatedMs = 0;
@@ -57,12 +58,14 @@ export async function checkScenarios({ scenario, check, point }) {
   return failures > 0 ? 1 : 0;
 }
 
-/** What every one has: `underFaults`, a run of a seed; and `checks`, the scenario of the checks. */
+/** What every one has: `checks`, the scenario of the checks; and most have `underFaults`, a run of a seed. */
 async function chosen(scenario) {
   const { etcdUnderFaults } = await import('../tests/dist/simulation/etcd-scenario.js');
   const { etcdChecks } = await import('../tests/dist/simulation/etcd-checks.js');
   const { greeterChecks, greeterUnderFaults } = await import('../core/testkit/dist/test/greeter-scenario.js');
+  const { workloadChecks } = await import('../tests/dist/simulation/workload-checks.js');
   const scenarios = {
+    ...Object.fromEntries(workloadChecks.map((checks) => [checks.name, { checks }])),
     greeter: { underFaults: greeterUnderFaults, checks: greeterChecks() },
     etcd: { underFaults: etcdUnderFaults, checks: etcdChecks },
   };

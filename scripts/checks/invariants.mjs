@@ -9,23 +9,18 @@ const testTitle = /\b(?:test|it|describe)(?:\.\w+)?\(\s*(['"`])((?:\\.|(?!\1).)*
 const tableTitle = /(['"`])([A-Z]{1,3}\d+\b(?:\\.|(?!\1).)*)\1/gs;
 const numbered = /\b([A-Z]{1,3})\d+\b/g;
 
-/** Every numbered invariant of a package's SPEC.md is named by a test of that package, and no test names another. */
+/** Every numbered invariant of a package's SPEC.md is named by a test of that package or of the whole, and no test of the package names another. */
 export const invariants = {
   name: 'invariants',
   async run() {
     const problems = [];
     let count = 0;
+    const ofTheWhole = titlesIn('tests').flatMap(({ title }) => [...title.matchAll(numbered)].map(([name]) => name));
     for (const folder of packageFolders.filter((candidate) => existsSync(join(root, candidate, 'SPEC.md')))) {
       const stated = new Set([...read(`${folder}/SPEC.md`).matchAll(statement)].map((match) => match[1]));
       const prefixes = new Set([...stated].map((name) => name.replace(/\d+$/, '')));
-      const titles = filesOf(folder)
-        .filter((path) => isTypeScript(path) && isTest(path))
-        .flatMap((path) =>
-          [testTitle, tableTitle].flatMap((titles) =>
-            [...read(path).matchAll(titles)].map((match) => ({ path, title: match[2] })),
-          ),
-        );
-      const named = new Set();
+      const titles = titlesIn(folder);
+      const named = new Set(ofTheWhole);
       for (const { path, title } of titles) {
         for (const [name, prefix] of title.matchAll(numbered)) {
           named.add(name);
@@ -40,3 +35,13 @@ export const invariants = {
     return { problems, note: `${count} invariants` };
   },
 };
+
+function titlesIn(folder) {
+  return filesOf(folder)
+    .filter((path) => isTypeScript(path) && isTest(path))
+    .flatMap((path) =>
+      [testTitle, tableTitle].flatMap((titles) =>
+        [...read(path).matchAll(titles)].map((match) => ({ path, title: match[2] })),
+      ),
+    );
+}

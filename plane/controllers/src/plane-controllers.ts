@@ -9,6 +9,7 @@ import { defaultAccountController } from './namespaces/default-account.js';
 import { namespaceDeletionController } from './namespaces/namespace-deletion.js';
 import { rootCertificatePublisher } from './namespaces/root-certificate.js';
 import { readinessTaintsController } from './nodes/readiness-taints.js';
+import { replicaSetController } from './replica-sets/replica-set-controller.js';
 import { claimProtectionController, volumeProtectionController } from './storage/in-use-protection.js';
 
 export interface PlaneControllersOptions extends ComponentContext {
@@ -36,6 +37,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       claimProtectionController(),
       volumeProtectionController(),
       readinessTaintsController(),
+      replicaSetController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],
     components: [garbageCollector(options), rootCertificatePublisher(options, options.rootCertificate)],

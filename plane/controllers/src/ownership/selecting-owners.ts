@@ -1,0 +1,31 @@
+import { type KubernetesObject, type LabelSelector, matchesLabels, type ObjectKey } from '@castellan/machinery';
+import { controllerOf } from './plan-claims.js';
+
+/**
+ * Which owners may want to adopt an object. An owner that was not reconciled yet is not known here, and need not be: its
+ * first reconcile looks at every orphan.
+ */
+export class SelectingOwners {
+  readonly #owners = new Map<string, Map<string, LabelSelector>>();
+
+  remember({ namespace = '', name }: ObjectKey, selector: LabelSelector): void {
+    const inNamespace = this.#owners.get(namespace) ?? new Map<string, LabelSelector>();
+    this.#owners.set(namespace, inNamespace);
+    inNamespace.set(name, selector);
+  }
+
+  forget({ namespace = '', name }: ObjectKey): void {
+    const inNamespace = this.#owners.get(namespace);
+    inNamespace?.delete(name);
+    if (inNamespace?.size === 0) this.#owners.delete(namespace);
+  }
+
+  /** The keys to reconcile for an object that nobody controls; none for any other. */
+  ownersOf(object: KubernetesObject): readonly ObjectKey[] {
+    if (controllerOf(object) !== undefined) return [];
+    const { namespace = '', labels } = object.metadata;
+    return [...(this.#owners.get(namespace) ?? [])]
+      .filter(([, selector]) => matchesLabels(selector, labels))
+      .map(([name]) => ({ namespace, name }));
+  }
+}

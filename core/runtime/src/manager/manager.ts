@@ -193,6 +193,8 @@ class ControllerManager implements Manager {
     // Objects that are converted cannot be listed before.
     if (this.#webhooks !== undefined) await unlessAborted(this.#webhooks.begun(), parts.signal).catch(() => undefined);
     const caches = new AbortController();
+    // Every informer listens to it.
+    setMaxListeners(0, caches.signal);
     const informers: Promise<void>[] = [];
     const startInformer = (informer: Informer<KubernetesObject>): void => {
       informers.push(parts.watch(informer.run(caches.signal)));

@@ -12,7 +12,12 @@ export { ensureCertificates, newAuthority } from './server/certificates.js';
 export type { ApiRequest, ResponseWriter, User } from './server/http.js';
 export { kubeconfigOf } from './server/kubeconfig.js';
 export type { TlsMaterial } from './server/listener.js';
-export type { LogRequest, NodeStreams } from './server/node-streams.js';
+export {
+  ensureNodeCertificate,
+  type NodeCertificate,
+  type NodeCertificateOptions,
+} from './server/node-certificate.js';
+export type { LogRequest, NodeStreams, NodeStreamsOf } from './server/node-streams.js';
 export type { Authority, CertificateOptions, Certificates } from './server/plane-certificates.js';
 export { PortInUseError } from './server/port-in-use-error.js';
 export { ensureServiceAccountKey } from './server/service-account-key.js';

@@ -47,7 +47,6 @@ test('certificates are kept, private, and made anew for a new name by the same a
     directory,
     names: ['localhost'],
     addresses: ['127.0.0.1'],
-    nodeName: 'here',
     world,
   });
   assert.deepEqual(same, api.certificates);
@@ -56,7 +55,6 @@ test('certificates are kept, private, and made anew for a new name by the same a
     directory,
     names: ['localhost', 'other.example'],
     addresses: ['127.0.0.1', '::1'],
-    nodeName: 'here',
     world,
   });
   assert.notEqual(renamed.serverCertificate, same.serverCertificate);
@@ -66,7 +64,6 @@ test('certificates are kept, private, and made anew for a new name by the same a
     directory,
     names: ['localhost'],
     addresses: ['127.0.0.1'],
-    nodeName: 'here',
     world: inTenYears,
   });
   assert.notEqual(renewed.caCertificate, renamed.caCertificate);

@@ -73,7 +73,6 @@ export async function startServer(
     directory,
     names: ['localhost'],
     addresses: ['127.0.0.1'],
-    nodeName: 'here',
     world: realWorld(),
   });
   const keyspace = options.keyspace ?? memoryKeyspace(world);
@@ -81,7 +80,7 @@ export async function startServer(
   const server = await createApiServer({
     keyspace,
     world,
-    ...(nodeStreams === undefined ? {} : { nodeStreams }),
+    ...(nodeStreams === undefined ? {} : { nodeStreams: () => nodeStreams }),
     ...(encryption === undefined ? {} : { encryption }),
     ...(auditLog === undefined ? {} : { auditLog }),
     ...(identity === undefined ? {} : { identity }),

@@ -25,7 +25,7 @@ test('a data directory keeps its ranges over starts', async (t) => {
 
 test('a range in which the machine has an address is passed over', () => {
   const [preferred, second] = freePlans('/some/where', []);
-  const taken = preferred?.podCidr.replace('0/24', '1') ?? '';
+  const taken = preferred?.podCidr.replace('0/20', '1') ?? '';
   const [other] = freePlans('/some/where', [taken]);
   assert.deepEqual(other, second);
   assert.equal(other?.podCidr.split('.')[1], other?.serviceCidr.split('.')[1]);

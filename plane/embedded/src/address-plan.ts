@@ -6,7 +6,7 @@ import { claimRange, type Release } from './range-claim.js';
 
 /** The address ranges of one plane. They are written down at the first start: services and pods keep their addresses. */
 export interface AddressPlan {
-  /** A /24 for pods; its first address is the bridge's. */
+  /** A /20 for pods, of which each node has a /24; its first address is the bridge's. */
   readonly podCidr: string;
   /** A /20 for services; its first address is the service `kubernetes`. */
   readonly serviceCidr: string;
@@ -43,7 +43,7 @@ export function freePlans(dataDirectory: string, inUse: readonly string[]): read
   const preferred = createHash('sha256').update(dataDirectory).digest().readUInt16BE(0) % slots;
   return Array.from({ length: slots }, (_, offset) => `10.${100 + ((preferred + offset) % slots)}.`)
     .filter((prefix) => !inUse.some((address) => address.startsWith(prefix)))
-    .map((prefix) => ({ podCidr: `${prefix}0.0/24`, serviceCidr: `${prefix}16.0/20` }));
+    .map((prefix) => ({ podCidr: `${prefix}0.0/20`, serviceCidr: `${prefix}16.0/20` }));
 }
 
 async function claimFirst(plans: readonly AddressPlan[]): Promise<ClaimedPlan> {

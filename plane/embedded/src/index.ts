@@ -6,8 +6,9 @@ export {
   removeEverything as tearDown,
   removeUserNamespace,
 } from '@castellan/node';
-export { type Plane, startPlane } from './plane.js';
+export { type NodeState, type Plane, type PlaneNodes, startPlane } from './plane.js';
 export type { Phase, PlaneOptions } from './plane-options.js';
 export { EncryptionError } from './remembered-encryption.js';
+export { type NodesWish, nodeLimit } from './remembered-nodes.js';
 export { StorageMismatchError } from './remembered-storage.js';
 export type { EtcdTlsFiles, Storage } from './storage-place.js';

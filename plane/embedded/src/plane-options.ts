@@ -1,5 +1,6 @@
 import type { Log, Operator } from '@castellan/runtime';
 import type { World } from '@castellan/world';
+import type { NodesWish } from './remembered-nodes.js';
 import type { Storage } from './storage-place.js';
 
 export interface PlaneOptions {
@@ -19,8 +20,10 @@ export interface PlaneOptions {
   readonly port: number;
   readonly world: World;
   readonly log: Log;
-  /** Run the node agent, so that pods become processes. Without it pods stay Pending. */
+  /** Run nodes on this machine, so that pods become processes. Without them pods stay Pending. */
   readonly node: boolean;
+  /** How many nodes, and in which zones; what is absent is as it was at the start before, at first one node. */
+  readonly nodes?: NodesWish;
   /** Run controllers and scheduler. Without them nothing changes by itself: an API server and its storage alone. */
   readonly controllers: boolean;
   readonly operators: readonly Operator[];

@@ -10,9 +10,10 @@ import {
   createApiServer,
   type Encryption,
   ensureCertificates,
+  ensureNodeCertificate,
   ensureServiceAccountKey,
   kubeconfigOf,
-  type NodeStreams,
+  type NodeStreamsOf,
   noEncryption,
   readAuditPolicy,
   readTokenFile,
@@ -22,11 +23,13 @@ import {
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
 import type { Keyspace } from '@castellan/keyspace';
+import type { Machine } from '@castellan/node';
 import { installKinds, type Log, type Manager } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
 import type { Phase, PlaneOptions } from './plane-options.js';
 import { explainDecryption, rememberEncryption } from './remembered-encryption.js';
+import { rememberNodes, rememberStopped } from './remembered-nodes.js';
 import { shareState } from './shared-state.js';
 import { openStorage, startCompaction } from './storage.js';
 import { startWorkers, type Workers } from './workers.js';
@@ -40,10 +43,26 @@ export interface Plane {
   readonly phases: readonly Phase[];
   /** Those of controllers, scheduler, node agent and operators that run now. */
   managers(): Iterable<Manager>;
+  /** The nodes that this plane runs; undefined where it runs none. */
+  readonly nodes: PlaneNodes | undefined;
   /** Resolves when controllers, scheduler, node agent and operators have read what there is and work. */
   working(): Promise<void>;
   /** Ends all parts in reverse order. `keep` leaves pods running for the next start to adopt; `stop` ends them. */
   stop(options: { readonly pods: 'keep' | 'stop' }): Promise<void>;
+}
+
+/** The nodes of this machine, to be switched off and on. What is done is remembered over restarts of the plane. */
+export interface PlaneNodes {
+  list(): readonly NodeState[];
+  /** As `Machine.startNode`. */
+  start(name: string): Promise<void>;
+  /** As `Machine.stopNode`. */
+  stop(name: string): Promise<void>;
+}
+
+export interface NodeState {
+  readonly name: string;
+  readonly isRunning: boolean;
 }
 
 const host = '127.0.0.1';
@@ -68,7 +87,6 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
   };
   try {
     await mkdir(dataDirectory, { recursive: true });
-    const nodeName = hostname().toLowerCase();
     const encryption = await rememberEncryption(dataDirectory, options.encryptionConfiguration);
     const staticTokens = await readStaticTokens(options.tokenAuthFile);
     const auditPolicy = await readPolicy(options.auditPolicyFile);
@@ -84,14 +102,14 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       : undefined;
     const addresses = { ...own, serviceCidr: shared?.serviceCidr ?? own.serviceCidr };
     const certificates = await phase('certificates', () =>
-      planeCertificates(pkiDirectory, { addresses, nodeName, world, authority: shared?.authority }),
+      planeCertificates(pkiDirectory, { addresses, world, authority: shared?.authority }),
     );
     const serviceAccountKey = shared?.serviceAccountKey ?? (await ensureServiceAccountKey(pkiDirectory));
-    const streams = new LateNodeStreams();
+    let workers: Workers | undefined;
     const server = await phase('API server', () =>
       planeApiServer(options, {
         ...{ keyspace, encryption, staticTokens, auditPolicy, addresses, serviceAccountKey },
-        nodeStreams: streams,
+        nodeStreams: (name) => machineOf(workers).node(name),
       }).catch(explainDecryption),
     );
     started.push(() => server.close());
@@ -117,20 +135,25 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
     );
     const kubeconfigPath = join(dataDirectory, 'kubeconfig');
     await writeFile(kubeconfigPath, kubeconfigOf({ url, ...certificates }), { mode: 0o600 });
-    const workers = startWorkers({
+    const authority = { certificate: certificates.caCertificate, key: certificates.caKey };
+    const nodes = options.node ? await rememberNodes(dataDirectory, options.nodes ?? {}) : [];
+    const running = startWorkers({
       ...options,
+      nodeList: nodes,
       isShared,
       addresses,
       apiServer: { host, port },
-      authority: { certificate: certificates.caCertificate, key: certificates.caKey },
+      authority,
       clientFor,
-      nodeName,
-      nodeClient: () => clientOf(certificates.nodeCertificate, certificates.nodeKey, 'castellan-node'),
+      async nodeClient(name) {
+        const own = await ensureNodeCertificate(name, { directory: pkiDirectory, authority, world });
+        return clientOf(own.certificate, own.key, 'castellan-node');
+      },
     });
-    streams.serve(workers);
-    workers.nodeStarted.then(
-      (node) => {
-        const address = node === undefined ? machineAddress(port) : node.apiServer;
+    workers = running;
+    running.machineStarted.then(
+      (machine) => {
+        const address = machine === undefined ? machineAddress(port) : machine.apiServer;
         if (address !== undefined) server.advertise(address);
       },
       // Told where the workers are waited for; without a network there is nothing to advertise.
@@ -142,10 +165,11 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       kubeconfigPath,
       client,
       phases,
-      managers: () => workers.managers(),
-      working: () => phase('controllers', () => workers.working()),
+      managers: () => running.managers(),
+      nodes: running.machine === undefined ? undefined : nodesOf(running.machine, dataDirectory),
+      working: () => phase('controllers', () => running.working()),
       async stop({ pods }) {
-        await workers.stop(pods);
+        await running.stop(pods);
         await stopAll(started, log);
       },
     };
@@ -153,6 +177,20 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
     await stopAll(started, log);
     throw error;
   }
+}
+
+function nodesOf(machine: Machine, dataDirectory: string): PlaneNodes {
+  return {
+    list: () => machine.nodes(),
+    async start(name) {
+      await machine.startNode(name);
+      await rememberStopped(dataDirectory, name, false);
+    },
+    async stop(name) {
+      await machine.stopNode(name);
+      await rememberStopped(dataDirectory, name, true);
+    },
+  };
 }
 
 type Stop = () => Promise<void>;
@@ -170,12 +208,11 @@ async function planeCertificates(
   directory: string,
   options: {
     readonly addresses: AddressPlan;
-    readonly nodeName: string;
     readonly world: World;
     readonly authority: Authority | undefined;
   },
 ): Promise<Certificates> {
-  const { addresses, nodeName, world, authority } = options;
+  const { addresses, world, authority } = options;
   return await ensureCertificates({
     directory,
     names: [
@@ -186,7 +223,6 @@ async function planeCertificates(
       'kubernetes.default.svc.cluster.local',
     ],
     addresses: [host, firstAddressOf(addresses.serviceCidr), firstAddressOf(addresses.podCidr)],
-    nodeName,
     world,
     ...(authority === undefined ? {} : { authority }),
   });
@@ -201,7 +237,7 @@ async function planeApiServer(
     readonly auditPolicy: AuditPolicy | undefined;
     readonly addresses: AddressPlan;
     readonly serviceAccountKey: string;
-    readonly nodeStreams: NodeStreams;
+    readonly nodeStreams: NodeStreamsOf;
   },
 ): Promise<ApiServer> {
   const { keyspace, encryption, staticTokens, auditPolicy, addresses, serviceAccountKey, nodeStreams } = parts;
@@ -255,33 +291,8 @@ function machineAddress(port: number): ServerAddress | undefined {
   return first && { address: first.address, port };
 }
 
-/** The API server starts before the node agent, whose logs it serves. */
-class LateNodeStreams implements NodeStreams {
-  #workers: Workers | undefined;
-
-  serve(workers: Workers): void {
-    this.#workers = workers;
-  }
-
-  logs(...args: Parameters<NodeStreams['logs']>): ReturnType<NodeStreams['logs']> {
-    return this.#node().logs(...args);
-  }
-
-  async execute(...args: Parameters<NodeStreams['execute']>): ReturnType<NodeStreams['execute']> {
-    return await this.#node().execute(...args);
-  }
-
-  async attach(...args: Parameters<NodeStreams['attach']>): ReturnType<NodeStreams['attach']> {
-    return await this.#node().attach(...args);
-  }
-
-  async connect(...args: Parameters<NodeStreams['connect']>): ReturnType<NodeStreams['connect']> {
-    return await this.#node().connect(...args);
-  }
-
-  #node(): NodeStreams {
-    const node = this.#workers?.nodeStreams;
-    if (node === undefined) throw new Error('this plane runs no node agent (--no-node), so pods cannot be reached');
-    return node;
-  }
+/** The API server starts before the machine, whose pods it joins clients to. */
+function machineOf(workers: Workers | undefined): Machine {
+  if (workers?.machine !== undefined) return workers.machine;
+  throw new Error('this plane runs no node agent (--no-node), so pods cannot be reached');
 }

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os';
-import type { Authority, NodeStreams } from '@castellan/apiserver';
+import type { Authority } from '@castellan/apiserver';
 import type { Client } from '@castellan/client';
 import { type PlaneControllers, planeControllers } from '@castellan/controllers';
-import { createNodeAgent, type NodeAgent, type StartedNode } from '@castellan/node';
+import { createMachine, type Machine, type StartedMachine } from '@castellan/node';
 import {
   type Controller,
   createManager,
@@ -14,13 +14,15 @@ import {
 import { schedulerController } from '@castellan/scheduler';
 import type { AddressPlan } from './address-plan.js';
 import type { PlaneOptions } from './plane-options.js';
+import type { RememberedNode } from './remembered-nodes.js';
 import { type Duty, type Term, Turns } from './turns.js';
 
 /** Everything of a plane that works on the API as its client. */
 export interface Workers {
-  readonly nodeStreams?: NodeStreams;
-  /** Resolves when the node agent has started, with where pods reach the API server; without one, with nothing. */
-  readonly nodeStarted: Promise<StartedNode | undefined>;
+  /** Undefined where the plane runs no nodes. */
+  readonly machine: Machine | undefined;
+  /** Resolves when the machine's nodes have started, with where pods reach the API server; without any, with nothing. */
+  readonly machineStarted: Promise<StartedMachine | undefined>;
   /** Those that run now. */
   managers(): Iterable<Manager>;
   working(): Promise<void>;
@@ -36,10 +38,10 @@ export interface WorkersOptions extends PlaneOptions {
   readonly authority: Authority;
   /** Each part has a connection of its own: what one writes shows under its name in managedFields. */
   clientFor(userAgent: string): Client;
-  /** Of the machine in the cluster. */
-  readonly nodeName: string;
-  /** Connects as the node that this plane runs. */
-  nodeClient(): Client;
+  /** Those of this machine. */
+  readonly nodeList: readonly RememberedNode[];
+  /** Connects as a node of this machine. */
+  nodeClient(name: string): Promise<Client>;
 }
 
 /**
@@ -53,12 +55,11 @@ export function startWorkers(options: WorkersOptions): Workers {
   const managers = new Set<Manager>();
   const planeClient = options.clientFor('castellan-plane');
   const operatorClient = options.clientFor('castellan-operator');
-  const nodeClient = options.node ? options.nodeClient() : undefined;
-  const node = nodeClient === undefined ? undefined : nodeAgentOf(options, nodeClient);
+  const machine = options.node ? machineFor(options) : undefined;
   const identity = `${hostname().toLowerCase()}_${world.random.uuid()}`;
   const workOf = (duty: Duty, client: Client): Work =>
     isShared ? new Turns(duty, { client, world, log, identity }) : alone(duty);
-  const nodeControllers = node?.controllers ?? [];
+  const nodeControllers = machine?.controllers ?? [];
   const isTogether = options.controllers && !isShared;
   const plane = [
     ...(options.controllers
@@ -78,29 +79,28 @@ export function startWorkers(options: WorkersOptions): Workers {
   const fail = (error: unknown) => options.onFailure?.(error instanceof Error ? error : new Error(String(error)));
   const runAll = (works: readonly Work[], signal: AbortSignal) =>
     Promise.all(works.map((work) => work.run(signal).catch(fail)));
-  const nodeStarted = node?.start() ?? Promise.resolve(undefined);
-  nodeStarted.catch(fail);
-  const planeRuns = nodeStarted.then(() => runAll(plane, stopPlane.signal));
+  const machineStarted = machine?.start() ?? Promise.resolve(undefined);
+  machineStarted.catch(fail);
+  const planeRuns = machineStarted.then(() => runAll(plane, stopPlane.signal));
   planeRuns.catch(() => undefined);
   const operatorsRun = runAll(operators, stopOperators.signal);
 
   return {
-    ...(node === undefined ? {} : { nodeStreams: node }),
-    nodeStarted,
+    machine,
+    machineStarted,
     managers: () => managers,
     async working() {
-      await nodeStarted;
+      await machineStarted;
       await Promise.all([...plane, ...operators].map((work) => work.settled()));
     },
     async stop(pods) {
       stopOperators.abort();
       await operatorsRun;
       await operatorClient.close();
-      await nodeStarted.catch(() => undefined);
+      await machineStarted.catch(() => undefined);
       stopPlane.abort();
       await planeRuns.catch(() => undefined);
-      await node?.stop({ pods });
-      await nodeClient?.close();
+      await machine?.stop({ pods });
       await planeClient.close();
     },
   };
@@ -169,13 +169,12 @@ async function together(
   if (failure.signal.aborted) throw failure.signal.reason;
 }
 
-function nodeAgentOf(options: WorkersOptions, client: Client): NodeAgent {
-  return createNodeAgent({
-    client,
+function machineFor(options: WorkersOptions): Machine {
+  return createMachine({
     world: options.world,
     log: options.log,
     dataDirectory: options.dataDirectory,
-    nodeName: options.nodeName,
+    nodes: options.nodeList.map((node) => ({ ...node, connect: () => options.nodeClient(node.name) })),
     podCidr: options.addresses.podCidr,
     serviceCidr: options.addresses.serviceCidr,
     clusterDomain: 'cluster.local',

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Container, type ContainerStatus, eventsV1, type Pod, type PodSpec, pods } from '@castellan/machinery';
 import { createLog, createManager } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
-import { createNodeAgent, type NodeAgent } from '../src/index.js';
+import { createMachine, type NodeAgent } from '../src/index.js';
 import { rangesOf, until, withDataDirectory } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 
@@ -36,19 +36,19 @@ export async function startAgent(
   const world = realWorld();
   const log = createLog(process.env.CASTELLAN_TEST_LOG === undefined ? silent : { write: console.error, world });
   const ranges = rangesOf(directory);
-  const agent = createNodeAgent({
-    client: cluster,
+  const machine = createMachine({
+    nodes: [{ name: 'node-a', connect: async () => cluster }],
     world,
     log,
     dataDirectory: directory,
-    nodeName: 'node-a',
     podCidr: ranges.podCidr,
     ...(options.withServices === true ? { serviceCidr: ranges.serviceCidr } : {}),
     apiServer: { host: '127.0.0.1', port: 1 },
   });
-  await agent.start();
+  await machine.start();
+  const agent = machine.node('node-a');
   const abort = new AbortController();
-  const manager = createManager({ wholeCache: true, client: cluster, world, log, controllers: agent.controllers });
+  const manager = createManager({ wholeCache: true, client: cluster, world, log, controllers: machine.controllers });
   const running = manager.run(abort.signal);
   await manager.ready();
   const find = (name: string) => cluster.find(pods, { namespace: 'default', name });
@@ -97,7 +97,7 @@ export async function startAgent(
     async stop(how) {
       abort.abort();
       await running;
-      await agent.stop({ pods: how });
+      await machine.stop({ pods: how });
     },
   };
 }

@@ -15,7 +15,8 @@ export async function serveLog(server: Server, { info, request, resource, reply 
   const options = readLogOptions(query, name, server.world.clock.now());
   const pod = await getObject(resource, info.namespace, name);
   const container = targetContainer(pod, name, query.get('container') ?? '');
-  if (text(at(pod, 'spec', 'nodeName')) === undefined) {
+  const nodeName = text(at(pod, 'spec', 'nodeName'));
+  if (nodeName === undefined) {
     reply.text(200, '', 'text/plain');
     return;
   }
@@ -28,7 +29,7 @@ export async function serveLog(server: Server, { info, request, resource, reply 
   const abort = new AbortController();
   request.onClose(() => abort.abort());
   const wish = { namespace: info.namespace ?? '', pod: name, container, ...options };
-  const chunks = server.nodeStreams.logs(wish, abort.signal);
+  const chunks = server.nodeStreams(nodeName).logs(wish, abort.signal);
   const iterator = chunks[Symbol.asyncIterator]();
   // A log that cannot be had at all is a failure of the request, so the first piece comes before the head.
   let next = await iterator.next();

@@ -6,7 +6,7 @@ import type { StaticTokens } from '../authentication/static-tokens.js';
 import type { Authorizer } from '../authorization/authorizer.js';
 import type { BootstrapRoles } from '../authorization/bootstrap.js';
 import type { Registry } from '../registry/registry.js';
-import type { NodeStreams } from '../server/node-streams.js';
+import type { NodeStreamsOf } from '../server/node-streams.js';
 import type { EventLeases } from '../storage/event-leases.js';
 import type { InFlight } from './in-flight.js';
 import type { RequestMetrics } from './request-metrics.js';
@@ -25,7 +25,7 @@ export interface Server {
   readonly metrics: RequestMetrics;
   /** Gets every request's audit events. */
   readonly audit?: AuditLog;
-  readonly nodeStreams?: NodeStreams;
+  readonly nodeStreams?: NodeStreamsOf;
   /** Whether the server's own objects are there: what /readyz says. */
   isReady(): boolean;
   log?(line: string): void;

@@ -34,7 +34,7 @@ import { EndpointReconciler } from './endpoint-reconciler.js';
 import type { ApiRequest, ResponseWriter } from './http.js';
 import { IdentityLease } from './identity-lease.js';
 import { type Listener, listen, type TlsMaterial } from './listener.js';
-import type { NodeStreams } from './node-streams.js';
+import type { NodeStreamsOf } from './node-streams.js';
 import { repairServices } from './service-repair.js';
 
 export interface ApiServerOptions {
@@ -46,7 +46,8 @@ export interface ApiServerOptions {
   readonly serviceCidr?: string;
   /** How objects are sealed in the keyspace (`parseEncryptionConfiguration`); absent: not at all. */
   readonly encryption?: Encryption;
-  readonly nodeStreams?: NodeStreams;
+  /** Without it requests that a node would answer are a 503. */
+  readonly nodeStreams?: NodeStreamsOf;
   /** Tokens that clients may show beside service accounts' (`readTokenFile`). */
   readonly staticTokens?: StaticTokens;
   /** Where the audit log is kept, an event a line. Absent: none is. */

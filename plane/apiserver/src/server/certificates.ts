@@ -12,12 +12,10 @@ const files: Readonly<Record<keyof Certificates, string>> = {
   serverCertificate: 'server.crt',
   adminKey: 'admin.key',
   adminCertificate: 'admin.crt',
-  nodeKey: 'node.key',
-  nodeCertificate: 'node.crt',
 };
 
 /** Certificates are made anew this long before they end. */
-const renewBeforeMs = 24 * 3600 * 1000;
+export const renewBeforeMs = 24 * 3600 * 1000;
 
 /**
  * The plane's certificates, made once and kept in `directory` (mode 0600). They are made anew when one is missing, is about to
@@ -31,12 +29,16 @@ export async function ensureCertificates(options: CertificateOptions): Promise<C
   const issued = issueCertificates({ ...options, ...(authority === undefined ? {} : { authority }) });
   await mkdir(options.directory, { recursive: true, mode: 0o700 });
   for (const [part, file] of entriesOf(files)) {
-    const path = join(options.directory, file);
-    await writeFile(`${path}.new`, issued[part], { mode: 0o600 });
-    await chmod(`${path}.new`, 0o600);
-    await rename(`${path}.new`, path);
+    await writePrivate(join(options.directory, file), issued[part]);
   }
   return issued;
+}
+
+/** A file that is its old or its new content, and its owner's alone. */
+export async function writePrivate(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await chmod(`${path}.new`, 0o600);
+  await rename(`${path}.new`, path);
 }
 
 /** For planes that share one; its key is to be kept as a secret is. */
@@ -53,8 +55,6 @@ async function readCertificates(directory: string): Promise<Certificates> {
     serverCertificate: await read('serverCertificate'),
     adminKey: await read('adminKey'),
     adminCertificate: await read('adminCertificate'),
-    nodeKey: await read('nodeKey'),
-    nodeCertificate: await read('nodeCertificate'),
   };
 }
 
@@ -70,24 +70,20 @@ function keptAuthority({ caCertificate, caKey }: Certificates, world: World): Au
 
 /** Whether the kept files belong together, hold long enough and name what they must. */
 function isUsable(kept: Certificates, options: CertificateOptions): boolean {
-  const { names, addresses, nodeName, world, authority } = options;
+  const { names, addresses, world, authority } = options;
   try {
     const ca = new X509Certificate(kept.caCertificate);
     const server = new X509Certificate(kept.serverCertificate);
     const admin = new X509Certificate(kept.adminCertificate);
-    const node = new X509Certificate(kept.nodeCertificate);
     const latest = world.clock.now() + renewBeforeMs;
     return (
       (authority === undefined || authority.certificate === kept.caCertificate) &&
-      [ca, server, admin, node].every((certificate) => Date.parse(certificate.validTo) > latest) &&
+      [ca, server, admin].every((certificate) => Date.parse(certificate.validTo) > latest) &&
       isPair(server, kept.serverKey) &&
       isPair(admin, kept.adminKey) &&
-      isPair(node, kept.nodeKey) &&
       isPair(ca, kept.caKey) &&
       server.verify(ca.publicKey) &&
       admin.verify(ca.publicKey) &&
-      node.verify(ca.publicKey) &&
-      node.subject.split('\n').includes(`CN=system:node:${nodeName}`) &&
       names.every((name) => server.checkHost(name, { subject: 'never' }) !== undefined) &&
       addresses.every((address) => server.checkIP(address) !== undefined)
     );
@@ -96,14 +92,12 @@ function isUsable(kept: Certificates, options: CertificateOptions): boolean {
   }
 }
 
-function isPair(certificate: X509Certificate, key: string): boolean {
+/** Whether the certificate is of this private key. */
+export function isPair(certificate: X509Certificate, key: string): boolean {
   return certificate.publicKey.equals(createPublicKey(key));
 }
 
 function entriesOf(record: typeof files): readonly (readonly [keyof Certificates, string])[] {
-  const parts = [
-    ...(['caCertificate', 'caKey', 'serverKey', 'serverCertificate'] as const),
-    ...(['adminKey', 'adminCertificate', 'nodeKey', 'nodeCertificate'] as const),
-  ];
+  const parts = ['caCertificate', 'caKey', 'serverKey', 'serverCertificate', 'adminKey', 'adminCertificate'] as const;
   return parts.map((part) => [part, record[part]] as const);
 }

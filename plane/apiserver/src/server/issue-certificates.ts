@@ -6,8 +6,8 @@ export function issuePlaneAuthority(nowMs: number): Authority {
   return issueAuthority('castellan-ca', { nowMs });
 }
 
-/** The certificates of server, administrator and node, signed by the authority: a new one, unless there is one. */
-export function issueCertificates({ names, addresses, nodeName, world, ...options }: CertificateOptions): Certificates {
+/** The certificates of server and administrator, signed by the authority: a new one, unless there is one. */
+export function issueCertificates({ names, addresses, world, ...options }: CertificateOptions): Certificates {
   const nowMs = world.clock.now();
   const authority = options.authority ?? issuePlaneAuthority(nowMs);
   const server = issueCertificate({
@@ -24,12 +24,6 @@ export function issueCertificates({ names, addresses, nodeName, world, ...option
     usage: 'client',
     nowMs,
   });
-  const node = issueCertificate({
-    authority,
-    subject: { commonName: `system:node:${nodeName}`, organization: 'system:nodes' },
-    usage: 'client',
-    nowMs,
-  });
   return {
     caCertificate: authority.certificate,
     caKey: authority.key,
@@ -37,7 +31,5 @@ export function issueCertificates({ names, addresses, nodeName, world, ...option
     serverCertificate: server.certificate,
     adminKey: admin.key,
     adminCertificate: admin.certificate,
-    nodeKey: node.key,
-    nodeCertificate: node.certificate,
   };
 }

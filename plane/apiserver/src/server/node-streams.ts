@@ -1,9 +1,9 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
 
-/**
- * What the API server passes on to a node's agent. The plane gives it the agent's own; without it these requests are a
- * 503. Refusals are StatusErrors.
- */
+/** The agent of a node, by the node's name. Throws a StatusError when there is none to be reached. */
+export type NodeStreamsOf = (nodeName: string) => NodeStreams;
+
+/** What the API server passes on to a node's agent. Refusals are StatusErrors. */
 export interface NodeStreams {
   /** A container's log, as it was written. Ends with the log, or with `signal` when it follows. */
   logs(request: LogRequest, signal: AbortSignal): AsyncIterable<Uint8Array>;

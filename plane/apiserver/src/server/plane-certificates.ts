@@ -1,6 +1,6 @@
 import type { World } from '@castellan/world';
 
-/** PEM texts: a certificate authority, and the certificates of the plane's server, its administrator and its node. */
+/** PEM texts: a certificate authority, and the certificates of the plane's server and its administrator. */
 export interface Certificates {
   readonly caCertificate: string;
   readonly caKey: string;
@@ -8,9 +8,6 @@ export interface Certificates {
   readonly serverCertificate: string;
   readonly adminKey: string;
   readonly adminCertificate: string;
-  readonly nodeKey: string;
-  /** Of the user `system:node:NAME`. */
-  readonly nodeCertificate: string;
 }
 
 export interface CertificateOptions {
@@ -18,8 +15,6 @@ export interface CertificateOptions {
   /** DNS names and IP addresses by which clients reach the server. */
   readonly names: readonly string[];
   readonly addresses: readonly string[];
-  /** Of the node whose agent the plane runs. */
-  readonly nodeName: string;
   readonly world: World;
   /** Signs them, so that several planes have one authority. Absent: the one that is kept in the directory, or a new one. */
   readonly authority?: Authority;

@@ -3,7 +3,7 @@ import { admissionFor } from '../admission/admission-for.js';
 import { attributesOf } from '../authorization/attributes.js';
 import { badRequest, forbidden, methodNotAllowed } from '../errors.js';
 import type { ApiObject, JsonRecord } from '../json.js';
-import { asApiObject } from '../json.js';
+import { asApiObject, at, text } from '../json.js';
 import { getObject } from '../registry/read.js';
 import type { KnownExchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
@@ -43,7 +43,13 @@ export async function admitConnection(
   if (!isAllowed) throw forbidden(resource.definition, name, reason);
   const pod = await getObject(resource, namespace, name);
   assertHasHost(pod, name);
-  return { namespace, name, pod, options, node: nodeOf(server, name) };
+  return {
+    namespace,
+    name,
+    pod,
+    options,
+    node: nodeOf(server, { pod: name, node: text(at(pod, 'spec', 'nodeName')) ?? '' }),
+  };
 }
 
 /** Admission of a connection (CONNECT): the options as it leaves them. */
@@ -66,11 +72,11 @@ export function assertUpgrade({ request }: KnownExchange): void {
   if (request.upgrade === undefined) throw badRequest('Upgrade request required');
 }
 
-/** Fails with a 503 where no node agent runs. */
-export function nodeOf(server: Server, name: string): NodeStreams {
-  if (server.nodeStreams !== undefined) return server.nodeStreams;
+/** The agent of the pod's node. Fails with a 503 where no node agent runs. */
+export function nodeOf(server: Server, { pod, node }: { readonly pod: string; readonly node: string }): NodeStreams {
+  if (server.nodeStreams !== undefined) return server.nodeStreams(node);
   throw StatusError.of(
     'ServiceUnavailable',
-    `pod ${name} cannot be reached: this server runs without a node agent; start the plane without --no-node`,
+    `pod ${pod} cannot be reached: this server runs without a node agent; start the plane without --no-node`,
   );
 }

@@ -8,6 +8,8 @@ import type { Server } from '../request/server.js';
 /** A port of a pod that a proxied request goes to. */
 export interface ProxyTarget {
   readonly pod: string;
+  /** Where the pod runs. */
+  readonly node: string;
   readonly port: number;
   readonly isSecure: boolean;
 }
@@ -26,7 +28,11 @@ export async function proxyTarget(server: Server, exchange: KnownExchange): Prom
   const found = await getObject(resource, info.namespace, name);
   const isSecure = scheme === 'https';
   const target = isPod
-    ? { pod: name, port: podPort(found, port) ?? defaultPorts[isSecure ? 'https' : 'http'] }
+    ? {
+        pod: name,
+        node: text(at(found, 'spec', 'nodeName')) ?? '',
+        port: podPort(found, port) ?? defaultPorts[isSecure ? 'https' : 'http'],
+      }
     : await endpointOf(server, found, { id, name, port, namespace: info.namespace ?? '' });
   return { ...target, isSecure };
 }
@@ -57,7 +63,8 @@ async function endpointOf(
       const ready = records(object.endpoints).filter((endpoint) => at(endpoint, 'conditions', 'ready') !== false);
       return ready.flatMap((endpoint) => {
         const pod = text(at(endpoint, 'targetRef', 'name'));
-        return pod === undefined || number === undefined ? [] : [{ pod, port: number }];
+        const node = text(endpoint.nodeName) ?? '';
+        return pod === undefined || number === undefined ? [] : [{ pod, node, port: number }];
       });
     });
   const chosen = found[Math.floor(server.world.random.next() * found.length)];

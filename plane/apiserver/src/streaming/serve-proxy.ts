@@ -65,7 +65,7 @@ async function ask(
   try {
     const body = await request.body(bodyLimitBytes);
     const wish = { namespace: info.namespace ?? '', pod: target.pod, port: target.port, at: 'address' } as const;
-    const socket = await nodeOf(server, target.pod).connect(wish, gone.signal);
+    const socket = await nodeOf(server, target).connect(wish, gone.signal);
     return await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = httpRequest({
         method: request.method,

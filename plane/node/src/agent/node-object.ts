@@ -9,6 +9,7 @@ export interface NodeDescription {
   /** Pods see the machine at this address. */
   readonly address: string;
   readonly podCidr: string;
+  readonly zone?: string;
 }
 
 const podLimit = 110;
@@ -22,8 +23,10 @@ export async function registerNode(client: Client, world: World, node: NodeDescr
     'kubernetes.io/hostname': node.name,
     'kubernetes.io/os': 'linux',
     'kubernetes.io/arch': kubernetesArch(),
+    ...(node.zone === undefined ? {} : { 'topology.kubernetes.io/zone': node.zone }),
   };
-  if ((await client.find(nodes, key)) === undefined) {
+  const present = await client.find(nodes, key);
+  if (present === undefined) {
     try {
       const object: Node = {
         apiVersion: 'v1',
@@ -36,11 +39,17 @@ export async function registerNode(client: Client, world: World, node: NodeDescr
       if (!isStatusError(error, 'AlreadyExists')) throw error;
     }
   }
+  if (
+    present !== undefined &&
+    Object.entries(labels).some(([name, value]) => present.metadata.labels?.[name] !== value)
+  ) {
+    await client.patch(nodes, key, { type: 'merge', body: { metadata: { labels } } });
+  }
   await reportNode(client, world, node);
 }
 
 /** Writes the node's status: that it is ready, what it has and where it is. */
-export async function reportNode(client: Client, world: World, node: NodeDescription): Promise<void> {
+async function reportNode(client: Client, world: World, node: NodeDescription): Promise<void> {
   const current = await client.get(nodes, { name: node.name });
   const status = nodeStatus(current, node, world.clock.now());
   await client.patch(nodes, { name: node.name }, { type: 'merge', body: { status } }, { subresource: 'status' });

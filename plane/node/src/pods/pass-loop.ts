@@ -59,6 +59,8 @@ export class PassLoop {
       try {
         await this.#options.pass();
       } catch (error) {
+        // What a node that is switched off has not come to is no trouble of its pods.
+        if (this.#isClosed) break;
         this.#options.failed(error);
         this.wakeAt(this.#options.world.clock.now() + retryMs);
       }

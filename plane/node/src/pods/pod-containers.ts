@@ -135,12 +135,12 @@ export class PodContainers {
   /** Where the environment and the volumes of a pod come from; the pod as it is now. */
   sources(pod: Pod, podIp: string): EnvironmentSources & VolumeSources {
     const namespace = pod.metadata.namespace ?? '';
-    const { client, nodeName, network } = this.#host;
+    const { client, nodeName, nodeNetwork } = this.#host;
     return {
       pod,
       nodeName,
       podIp,
-      hostIp: network.gateway,
+      hostIp: nodeNetwork.address,
       base: { ...standardEnvironment(pod), ...this.#host.serviceEnvironment(namespace) },
       configMap: (name) => client.find(configMaps, { namespace, name }),
       secret: (name) => client.find(secrets, { namespace, name }),

@@ -1,32 +1,37 @@
 import { nodes, pods } from '@castellan/machinery';
-import type { ReconcileContext } from '@castellan/runtime';
-import { type Controller, watchSource } from '@castellan/runtime';
+import { type Channel, type Controller, type ReconcileContext, watchSource } from '@castellan/runtime';
 import type { PodWorkers } from './pod-workers.js';
 
-/** Hands each pod to its worker, which does the work in its own time: exits and probes wake it as objects do. */
-export function podController(workers: (context: ReconcileContext) => PodWorkers): Controller {
+/** The pods of the nodes that run on this machine now, by the node's name. */
+export type RunningNodes = (context: ReconcileContext) => ReadonlyMap<string, PodWorkers>;
+
+/** Hands each pod to its node, whose worker for it does the work in its own time: exits and probes wake it as objects do. */
+export function podController(running: RunningNodes): Controller {
   return {
     name: 'node-pods',
     for: pods,
     concurrency: 8,
     async reconcile(key, context) {
-      workers(context).update(key, context.cache.get(pods, key));
+      const pod = context.cache.get(pods, key);
+      for (const workers of running(context).values()) workers.update(key, pod);
       return undefined;
     },
   };
 }
 
-/** Comes when all pods are known for the first time; removes what an earlier plane left of pods that are no more. */
-export function orphanController(nodeName: string, workers: (context: ReconcileContext) => PodWorkers): Controller {
+/**
+ * Comes to a node when all pods are known for the first time, and when the node has started (`started`): gives it all of its
+ * pods, and lets it remove what is left of those that are no more.
+ */
+export function takeOverController(started: Channel, running: RunningNodes): Controller {
   return {
-    name: 'node-orphans',
+    name: 'node-take-over',
     for: nodes,
+    channels: [started],
     // Of no interest one by one: named here so that their first list comes before the first reconcile.
     watches: [watchSource({ type: pods, map: () => [] })],
     async reconcile(key, context) {
-      if (key.name !== nodeName) return undefined;
-      const uids = context.cache.list(pods).flatMap(({ metadata }) => metadata.uid ?? []);
-      await workers(context).removeOrphans(new Set(uids));
+      await running(context).get(key.name)?.takeOver(context.cache.list(pods));
       return undefined;
     },
   };

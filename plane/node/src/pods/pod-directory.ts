@@ -8,6 +8,8 @@ export interface PodRecord {
   readonly uid: string;
   readonly namespace: string;
   readonly name: string;
+  /** Of the machine's nodes the one that the pod is bound to. */
+  readonly node: string;
   /** The pod's place in the plane's network: its address follows from it and stays over restarts. */
   readonly networkIndex: number;
   readonly startedAtMs: number;
@@ -98,9 +100,20 @@ export class PodDirectory {
   }
 }
 
-/** Every pod that has files. */
+/** Every pod that has files, whichever of the machine's nodes it is on. */
 export function podsOnDisk(dataDirectory: string): readonly PodDirectory[] {
   return listDirectory(podsDirectory(dataDirectory)).map((uid) => new PodDirectory(dataDirectory, uid));
+}
+
+/** Those of one node, with their records. */
+export function podsOfNode(
+  dataDirectory: string,
+  node: string,
+): readonly { readonly directory: PodDirectory; readonly record: PodRecord }[] {
+  return podsOnDisk(dataDirectory).flatMap((directory) => {
+    const record = directory.read();
+    return record?.node === node ? [{ directory, record }] : [];
+  });
 }
 
 const suspendedFile = 'suspended';
@@ -135,6 +148,7 @@ function isPodRecord(value: unknown): value is PodRecord {
     typeof value.uid === 'string' &&
     typeof value.namespace === 'string' &&
     typeof value.name === 'string' &&
+    typeof value.node === 'string' &&
     typeof value.networkIndex === 'number' &&
     typeof value.startedAtMs === 'number'
   );

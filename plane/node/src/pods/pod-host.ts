@@ -5,10 +5,11 @@ import type { ImageCatalogue } from '../images/image-catalogue.js';
 import type { CgroupLayout } from '../sandbox/cgroups.js';
 import type { ExitWatch } from '../sandbox/exit-watch.js';
 import type { LogClock } from '../sandbox/log-times.js';
-import type { PlaneNetwork } from '../sandbox/plane-network.js';
+import type { NodeNetwork, PlaneNetwork } from '../sandbox/plane-network.js';
 
 /** What every pod of a node shares. */
 export interface PodHost {
+  /** The node's own: what it may not do, its pods' worker may not. */
   readonly client: Client;
   readonly world: World;
   readonly log: Log;
@@ -16,6 +17,7 @@ export interface PodHost {
   readonly nodeName: string;
   readonly clusterDomain: string;
   readonly network: PlaneNetwork;
+  readonly nodeNetwork: NodeNetwork;
   readonly cgroups: CgroupLayout;
   readonly images: ImageCatalogue;
   readonly exits: ExitWatch;

@@ -69,11 +69,12 @@ export class PodSandbox {
     const known = this.directory.read();
     if (known !== undefined) return known.networkIndex;
     const used = podsOnDisk(this.#host.dataDirectory).flatMap((other) => other.read()?.networkIndex ?? []);
-    const networkIndex = freePodIndex(this.#host.network, new Set(used));
+    const networkIndex = freePodIndex(this.#host.network, this.#host.nodeNetwork, new Set(used));
     this.directory.write({
       uid: pod.metadata.uid ?? '',
       namespace: pod.metadata.namespace ?? '',
       name: pod.metadata.name ?? '',
+      node: this.#host.nodeName,
       networkIndex,
       startedAtMs: this.#host.world.clock.now(),
     });
@@ -89,9 +90,14 @@ export async function removeOrphan(host: PodHost, directory: PodDirectory): Prom
   directory.remove();
 }
 
-/** Removes networks that no pod's record names: those of an agent that was killed at work, or whose files were lost. */
-export async function removeUnrecordedNetworks(dataDirectory: string, network: PlaneNetwork): Promise<void> {
-  const recorded = new Set(podsOnDisk(dataDirectory).map((directory) => directory.read()?.networkIndex));
+/** Removes what no pod's record names: of an agent that was killed at work, or whose files were lost. */
+export async function removeUnrecorded(dataDirectory: string, network: PlaneNetwork): Promise<void> {
+  const recorded = new Set<number>();
+  for (const directory of podsOnDisk(dataDirectory)) {
+    const record = directory.read();
+    if (record === undefined) directory.remove();
+    else recorded.add(record.networkIndex);
+  }
   for (const left of await leftNamespaces(dataDirectory)) {
     if (!recorded.has(left.index)) await removePodNetwork(left, network.bridge);
   }

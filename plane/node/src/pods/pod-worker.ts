@@ -309,7 +309,7 @@ export class PodWorker {
       facts: this.#facts(),
       plan,
       podIp: this.#sandbox.network?.address ?? this.#pod.status?.podIP,
-      hostIp: this.#host.network.gateway,
+      hostIp: this.#host.nodeNetwork.address,
       startedAtMs: this.#sandbox.startedAtMs,
       nowMs: this.#now(),
       ...(problem === undefined ? {} : { problem }),

@@ -1,5 +1,5 @@
 import { formatKey, keyOf, type ObjectKey, type Pod } from '@castellan/machinery';
-import { podsOnDisk } from './pod-directory.js';
+import { podsOfNode } from './pod-directory.js';
 import type { PodHost } from './pod-host.js';
 import { removeOrphan } from './pod-sandbox.js';
 import { PodWorker } from './pod-worker.js';
@@ -8,7 +8,8 @@ import { PodWorker } from './pod-worker.js';
 export class PodWorkers {
   readonly #host: PodHost;
   readonly #workers = new Map<string, PodWorker>();
-  #hasSwept = false;
+  #hasTakenOver = false;
+  #isClosed = false;
 
   constructor(host: PodHost) {
     this.#host = host;
@@ -16,6 +17,7 @@ export class PodWorkers {
 
   /** What the API server has under a name now. */
   update(key: ObjectKey, pod: Pod | undefined): void {
+    if (this.#isClosed) return;
     const name = formatKey(key);
     for (const worker of this.#workers.values()) {
       if (formatKey(keyOf(worker.pod)) === name && worker.uid !== pod?.metadata.uid) worker.update(undefined);
@@ -38,11 +40,13 @@ export class PodWorkers {
     return found.at(-1);
   }
 
-  /** Once, when every pod of the API server is known: what is on disk and belongs to none of them ends. */
-  async removeOrphans(uids: ReadonlySet<string>): Promise<void> {
-    if (this.#hasSwept) return;
-    this.#hasSwept = true;
-    for (const directory of podsOnDisk(this.#host.dataDirectory)) {
+  /** Once, when every pod of the API server is known: all are worked on, and what is on disk and is none of them ends. */
+  async takeOver(pods: readonly Pod[]): Promise<void> {
+    if (this.#hasTakenOver || this.#isClosed) return;
+    this.#hasTakenOver = true;
+    for (const pod of pods) this.update(keyOf(pod), pod);
+    const uids = new Set(pods.map(({ metadata }) => metadata.uid));
+    for (const { directory } of podsOfNode(this.#host.dataDirectory, this.#host.nodeName)) {
       const uid = directory.uid;
       if (uids.has(uid) || this.#workers.has(uid)) continue;
       this.#host.log.info('removing a pod that the API server no longer has', { uid });
@@ -52,6 +56,7 @@ export class PodWorkers {
 
   /** Leaves all pods as they are. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     await Promise.all([...this.#workers.values()].map((worker) => worker.close()));
     this.#workers.clear();
   }

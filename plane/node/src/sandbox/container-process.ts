@@ -16,6 +16,7 @@ import {
   parseStat,
   processesWithArgument,
   programOf,
+  signalGroup,
   signalProcess,
 } from './process-identity.js';
 import { isMissing } from './record-file.js';
@@ -186,6 +187,14 @@ export class ContainerProcess {
       const launcher = identifyProcess(pid);
       if (launcher !== undefined) signalProcess(launcher, 'SIGKILL');
     }
+  }
+
+  /** As a loss of power: the container and its supervisor are gone at once, and nobody has written down how it ended. */
+  cut(): void {
+    const supervisorProcess = this.#supervisor();
+    // Its session has a group of its own, in which are all that it has started, but for what has left it.
+    if (supervisorProcess !== undefined) signalGroup(supervisorProcess, 'SIGKILL');
+    this.kill();
   }
 
   /** Whether a supervisor ever ran: if not, the plane ended between its record and the start. */

@@ -1,8 +1,16 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AddressRange, addressAt, formatRange, parseRange, rangeAfter, rangesOverlap } from './address-range.js';
-import { requireCommand } from './command.js';
+import {
+  type AddressRange,
+  addressAt,
+  formatRange,
+  parseRange,
+  rangeAfter,
+  rangeSize,
+  rangesOverlap,
+} from './address-range.js';
+import { requireCommand, runCommand } from './command.js';
 import { hasDevice } from './network-device.js';
 import { readRecord, writeRecord } from './record-file.js';
 
@@ -20,6 +28,14 @@ export interface PlaneNetwork {
   readonly gateway: string;
 }
 
+/** A node's part of the network. The bridge joins all pods, so those of several nodes reach each other as those of one do. */
+export interface NodeNetwork {
+  /** Of its pods. The first address is the node's own. */
+  readonly podRange: AddressRange;
+  /** Where pods reach the node, and with it the machine. */
+  readonly address: string;
+}
+
 export interface PlaneNetworkOptions {
   readonly dataDirectory: string;
   /** Taken when nothing on the machine is in it; else one of the ranges after it. The choice is written down. */
@@ -28,6 +44,8 @@ export interface PlaneNetworkOptions {
 }
 
 const rangesToTry = 16;
+/** As kube-controller-manager's `--node-cidr-mask-size`: 253 pods. */
+const nodePrefixLength = 24;
 /** A wider route of the machine (10.0.0.0/8 to a company's network, say) may be narrowed by ours; this and less may not. */
 const widestConflict = 16;
 
@@ -40,12 +58,36 @@ export async function ensurePlaneNetwork(options: PlaneNetworkOptions): Promise<
   const recorded = recordedRange(options.dataDirectory);
   // While the bridge is there the range is ours, and pods have addresses in it.
   if (recorded !== undefined && !hasDevice(bridge)) refuseTaken('pod range', recorded, taken);
-  const podRange = recorded ?? freeRange(parseRange(options.podCidr), taken);
+  const alsoTaken = serviceRange === undefined ? taken : [...taken, serviceRange];
+  const podRange = recorded ?? freeRange(parseRange(options.podCidr), alsoTaken);
   if (serviceRange !== undefined) refuseTaken('service range', serviceRange, taken);
   const network = { bridge, podRange, serviceRange, gateway: addressAt(podRange, 1) };
   writeRecord(recordPath(options.dataDirectory), { bridge, podCidr: formatRange(podRange) });
   await ensureBridge(network);
   return network;
+}
+
+/** The `ordinal`th /24 of the pod range; the whole of a pod range that is smaller. */
+export function nodeNetworkAt({ podRange }: PlaneNetwork, ordinal: number): NodeNetwork {
+  const prefixLength = Math.max(nodePrefixLength, podRange.prefixLength);
+  const range = rangeAfter({ base: podRange.base, prefixLength }, ordinal);
+  if (!rangesOverlap(range, podRange)) {
+    const room = rangeSize(podRange) / rangeSize(range);
+    throw new Error(
+      `the pod range ${formatRange(podRange)} has room for ${room} ${room === 1 ? 'node' : 'nodes'}; next: run so many at most, or choose a new data directory`,
+    );
+  }
+  return { podRange: range, address: addressAt(range, 1) };
+}
+
+/** Gives the bridge the node's address. */
+export async function addNodeAddress({ bridge, gateway }: PlaneNetwork, { address }: NodeNetwork): Promise<void> {
+  if (address !== gateway) await requireCommand('ip', ['address', 'replace', `${address}/32`, 'dev', bridge]);
+}
+
+/** The gateway stays: pods of all nodes go by it. May be called again. */
+export async function removeNodeAddress({ bridge, gateway }: PlaneNetwork, { address }: NodeNetwork): Promise<void> {
+  if (address !== gateway) await runCommand('ip', ['address', 'delete', `${address}/32`, 'dev', bridge]);
 }
 
 /** Removes the bridge, and with it its addresses and routes. */

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { addressAt, rangeSize } from './address-range.js';
 import { requireCommand, runCommand } from './command.js';
 import { hasDevice } from './network-device.js';
-import { bridgeName, type PlaneNetwork } from './plane-network.js';
+import { bridgeName, type NodeNetwork, type PlaneNetwork } from './plane-network.js';
 import { processesInNetwork, signalProcess } from './process-identity.js';
 
 /** A pod's place in the plane's network. The names follow from `index`, so writing that down is enough to clean up. */
@@ -14,6 +14,7 @@ export interface PodNetwork {
   readonly namespace: string;
 }
 
+/** Before it are the base of the node's range and the node's own address. */
 const firstPodIndex = 2;
 /** Held by `ip netns` until the namespace is deleted, so no process has to keep it alive. */
 const namespaceDirectory = '/run/netns';
@@ -22,11 +23,12 @@ export function podNetworkAt(network: PlaneNetwork, index: number): PodNetwork {
   return { index, address: addressAt(network.podRange, index), namespace: `${network.bridge}-${index}` };
 }
 
-/** The lowest index that is not in use; the base, the gateway and the broadcast address are never given away. */
-export function freePodIndex(network: PlaneNetwork, used: ReadonlySet<number>): number {
-  const end = rangeSize(network.podRange) - 1;
-  for (let index = firstPodIndex; index < end; index += 1) if (!used.has(index)) return index;
-  throw new Error(`all ${end - firstPodIndex} pod addresses are in use; next: delete pods`);
+/** The lowest index of the node's range that is not in use; its first two and its last address are never given away. */
+export function freePodIndex(network: PlaneNetwork, node: NodeNetwork, used: ReadonlySet<number>): number {
+  const start = node.podRange.base - network.podRange.base;
+  const end = start + rangeSize(node.podRange) - 1;
+  for (let index = start + firstPodIndex; index < end; index += 1) if (!used.has(index)) return index;
+  throw new Error(`all ${end - start - firstPodIndex} pod addresses of the node are in use; next: delete pods`);
 }
 
 /** Makes a namespace with loopback and eth0 joined to the bridge. Must not exist yet. */

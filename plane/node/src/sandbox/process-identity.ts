@@ -25,13 +25,12 @@ export function isAlive(identity: ProcessIdentity): boolean {
 
 /** `false` when the process is no longer there. */
 export function signalProcess(identity: ProcessIdentity, signal: NodeJS.Signals): boolean {
-  if (!isAlive(identity)) return false;
-  try {
-    process.kill(identity.pid, signal);
-    return true;
-  } catch {
-    return false;
-  }
+  return isAlive(identity) && killed(identity.pid, signal);
+}
+
+/** As `signalProcess`, to all of the group that the process leads. */
+export function signalGroup(leader: ProcessIdentity, signal: NodeJS.Signals): boolean {
+  return isAlive(leader) && killed(-leader.pid, signal);
 }
 
 /** Direct children, in the order in which they were made. */
@@ -82,6 +81,15 @@ export function processesWithArgument(argument: string): readonly ProcessIdentit
   return allPids()
     .filter((pid) => argumentsOf(pid).includes(argument))
     .flatMap((pid) => identifyProcess(pid) ?? []);
+}
+
+function killed(target: number, signal: NodeJS.Signals): boolean {
+  try {
+    process.kill(target, signal);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 let knownBootId: string | undefined;

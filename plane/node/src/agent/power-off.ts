@@ -1,0 +1,28 @@
+import { podsOfNode } from '../pods/pod-directory.js';
+import { removeCgroups } from '../sandbox/cgroups.js';
+import { ContainerProcess } from '../sandbox/container-process.js';
+import { bridgeName } from '../sandbox/plane-network.js';
+import { removePodNetwork } from '../sandbox/pod-network.js';
+
+/**
+ * What a loss of power does to a node: every process of its pods is gone at once, and their networks. Files stay, volumes
+ * among them, and nobody has written down how a container ended. May be called again.
+ */
+export async function powerOff(dataDirectory: string, node: string): Promise<void> {
+  const bridge = bridgeName(dataDirectory);
+  const pods = podsOfNode(dataDirectory, node).map(({ directory, record }) => ({
+    directory,
+    network: { index: record.networkIndex, namespace: `${bridge}-${record.networkIndex}` },
+  }));
+  const cgroups: string[] = [];
+  for (const { directory, network } of pods) {
+    for (const container of directory.containers()) {
+      const number = directory.runNumbers(container).at(-1);
+      if (number === undefined) continue;
+      ContainerProcess.adopt(directory.runDirectory(container, number), network.namespace).cut();
+      cgroups.push(...(directory.readRun(container, number)?.cgroups ?? []));
+    }
+  }
+  for (const { network } of pods) await removePodNetwork(network, bridge);
+  removeCgroups(cgroups);
+}

@@ -100,6 +100,7 @@ const meaningfulTexts = new Set([
   'GRPCAction.service',
   'HostPathVolumeSource.type',
   'IngressSpec.ingressClassName',
+  'JobStatus.failedIndexes',
   'LeaseSpec.holderIdentity',
   'PersistentVolumeClaimSpec.storageClassName',
   'PersistentVolumeClaimSpec.volumeAttributesClassName',

@@ -5,6 +5,8 @@ import { certificateSigningController } from './certificates/signing-controller.
 import type { Component, ComponentContext } from './component.js';
 import { endpointsController } from './endpoints/endpoints-controller.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
+import { jobController } from './jobs/job-controller.js';
+import { finishedJobController } from './jobs/ttl-controller.js';
 import { defaultAccountController } from './namespaces/default-account.js';
 import { namespaceDeletionController } from './namespaces/namespace-deletion.js';
 import { rootCertificatePublisher } from './namespaces/root-certificate.js';
@@ -38,6 +40,8 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       volumeProtectionController(),
       readinessTaintsController(),
       replicaSetController(),
+      jobController(),
+      finishedJobController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],
     components: [garbageCollector(options), rootCertificatePublisher(options, options.rootCertificate)],

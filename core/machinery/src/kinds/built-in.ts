@@ -1,5 +1,6 @@
 import type * as admissionregistration from 'kubernetes-types/admissionregistration/v1.js';
 import type * as apps from 'kubernetes-types/apps/v1.js';
+import type * as batch from 'kubernetes-types/batch/v1.js';
 import type { CertificateSigningRequest as CertificateSigningRequestV1 } from 'kubernetes-types/certificates/v1.js';
 import type { Lease as LeaseV1 } from 'kubernetes-types/coordination/v1.js';
 import type * as core from 'kubernetes-types/core/v1.js';
@@ -43,6 +44,9 @@ export type StatefulSet = Kind<apps.StatefulSet>;
 export type DaemonSet = Kind<apps.DaemonSet>;
 /** `data` is any JSON: what it means is for the controller that made it. */
 export type ControllerRevision = Kind<Omit<apps.ControllerRevision, 'data'>> & { readonly data?: unknown };
+export type Job = Kind<batch.Job>;
+export type CronJob = Kind<batch.CronJob>;
+export type ResourceQuota = Kind<core.ResourceQuota>;
 export type Lease = Kind<LeaseV1>;
 export type CertificateSigningRequest = Kind<CertificateSigningRequestV1>;
 export type EndpointSlice = Kind<discovery.EndpointSlice>;
@@ -51,6 +55,11 @@ export type MutatingWebhookConfiguration = Kind<admissionregistration.MutatingWe
 export type ValidatingWebhookConfiguration = Kind<admissionregistration.ValidatingWebhookConfiguration>;
 
 export type PodTemplateSpec = DeepReadonly<core.PodTemplateSpec>;
+export type JobSpec = DeepReadonly<batch.JobSpec>;
+export type JobStatus = DeepReadonly<batch.JobStatus>;
+export type JobCondition = DeepReadonly<batch.JobCondition>;
+export type PodFailurePolicy = DeepReadonly<batch.PodFailurePolicy>;
+export type SuccessPolicy = DeepReadonly<batch.SuccessPolicy>;
 export type PodSpec = DeepReadonly<core.PodSpec>;
 export type PodStatus = DeepReadonly<core.PodStatus>;
 export type PodCondition = DeepReadonly<core.PodCondition>;
@@ -99,6 +108,9 @@ export const controllerRevisions: ResourceType<ControllerRevision> = namespaced(
   'ControllerRevision',
   'controllerrevisions',
 );
+export const jobs: ResourceType<Job> = namespaced('batch', 'Job', 'jobs');
+export const cronJobs: ResourceType<CronJob> = namespaced('batch', 'CronJob', 'cronjobs');
+export const resourceQuotas: ResourceType<ResourceQuota> = namespaced('', 'ResourceQuota', 'resourcequotas');
 export const leases: ResourceType<Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
 export const certificateSigningRequests: ResourceType<CertificateSigningRequest> = clusterScoped(
   'certificates.k8s.io',

@@ -17,6 +17,9 @@ const nameLabel = 'batch.kubernetes.io/job-name';
 const oldLabels = { uid: 'controller-uid', name: 'job-name' } as const;
 const maxLabelLength = 63;
 const concurrencyPolicies = ['Allow', 'Forbid', 'Replace'];
+const defaultBackoffLimit = 6;
+/** Failures are counted by index. */
+const unlimited = 2 ** 31 - 1;
 /** A job's name is that of its CronJob and eleven characters more. */
 const maxCronJobName = 52;
 
@@ -46,7 +49,7 @@ function withJobDefaults(spec: JsonRecord): JsonRecord {
   return withTemplate({
     ...(hasNumbers ? {} : { completions: 1 }),
     parallelism: 1,
-    backoffLimit: 6,
+    backoffLimit: spec.backoffLimitPerIndex === undefined ? defaultBackoffLimit : unlimited,
     completionMode: 'NonIndexed',
     suspend: false,
     podReplacementPolicy: spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed',

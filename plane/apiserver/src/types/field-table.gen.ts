@@ -297,7 +297,7 @@ export const fieldTable: Readonly<Record<string, string>> = {
   'batch/v1.JobSpec':
     'parallelism=1:int32 completions=2:int32 activeDeadlineSeconds=3:int64 podFailurePolicy=11:batch/v1.PodFailurePolicy successPolicy=16:batch/v1.SuccessPolicy backoffLimit=7:int32 backoffLimitPerIndex=12:int32 maxFailedIndexes=13:int32 selector=4:meta/v1.LabelSelector manualSelector=5:bool template=6:core/v1.PodTemplateSpec ttlSecondsAfterFinished=8:int32 completionMode=9:string? suspend=10:bool podReplacementPolicy=14:string? managedBy=15:string?',
   'batch/v1.JobStatus':
-    'conditions=1:batch/v1.JobCondition[] startTime=2:Time completionTime=3:Time active=4:int32? succeeded=5:int32? failed=6:int32? terminating=11:int32 completedIndexes=7:string? failedIndexes=10:string? uncountedTerminatedPods=8:batch/v1.UncountedTerminatedPods ready=9:int32',
+    'conditions=1:batch/v1.JobCondition[] startTime=2:Time completionTime=3:Time active=4:int32? succeeded=5:int32? failed=6:int32? terminating=11:int32 completedIndexes=7:string? failedIndexes=10:string uncountedTerminatedPods=8:batch/v1.UncountedTerminatedPods ready=9:int32',
   'batch/v1.JobTemplateSpec':
     'metadata=1:meta/v1.ObjectMeta spec=2:batch/v1.JobSpec',
   'batch/v1.PodFailurePolicy':

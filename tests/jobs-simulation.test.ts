@@ -1,0 +1,15 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type CheckName, checkOperator } from '@castellan/testkit';
+import { endingJob, growingJob } from './simulation/job-checks.js';
+
+test('the Job controller passes the checks for any operator, at points spread over a Job that grows', async () => {
+  const report = await checkOperator(growingJob, { atMost: 2 });
+  assert.deepEqual(report.failures, [], String(report));
+});
+
+test('a Job that ends counts each pod once, wherever the controllers are killed or behind', async () => {
+  const checks: readonly CheckName[] = ['second reconcile', 'crash at a write', 'read stale by many', 'event missed'];
+  const report = await checkOperator(endingJob, { checks, atMost: 2 });
+  assert.deepEqual(report.failures, [], String(report));
+});

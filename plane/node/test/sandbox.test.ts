@@ -138,8 +138,10 @@ test('a container over its memory limit is killed, and it shows why', { skip }, 
     const layout = detectCgroups(bridgeName(directory));
     if (layout.kind === 'none') return context.skip(`no control groups: ${layout.why}`);
     const { pod } = await network(directory);
-    const group = { plane: bridgeName(directory), name: 'hungry' };
-    const cgroups = createCgroup(layout, group, { memoryBytes: 32 * 1024 * 1024, cpuMillis: 500 });
+    const group = { plane: bridgeName(directory), pod: 'pod', container: 'hungry' };
+    const shares = { container: 512, pod: 512 };
+    const limits = { memoryBytes: 32 * 1024 * 1024, cpuMillis: 500, shares, podPids: 100 };
+    const cgroups = createCgroup(layout, group, limits);
     const container = await startShell({
       directory: join(directory, 'hungry'),
       namespace: pod.namespace,

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Container, type Pod, parseQuantity, quantityToNumber } from '@castellan/machinery';
+import type { Container, Pod } from '@castellan/machinery';
 import type { Image } from '../images/image.js';
-import type { ResourceLimits } from '../sandbox/cgroups.js';
 import type { ContainerLaunch, ContainerUser } from '../sandbox/container-process.js';
 import type { LayerFile, Mount } from '../sandbox/root-file-system.js';
 import { terminalCommand } from '../sandbox/terminal.js';
+import { outOfMemoryScore } from './container-resources.js';
 import { ContainerConfigError, expand } from './environment.js';
 import { podHostname } from './pod-files.js';
 
@@ -40,6 +40,7 @@ export function containerLaunch(parts: LaunchParts): ContainerLaunch {
     },
     ...(user === undefined ? {} : { user }),
     cgroups: parts.cgroups,
+    outOfMemoryScore: outOfMemoryScore(pod, container),
   };
 }
 
@@ -60,16 +61,6 @@ export function containerUser(pod: Pod, container: Container): ContainerUser | u
   const groups = [...(shared?.supplementalGroups ?? []), ...(shared?.fsGroup === undefined ? [] : [shared.fsGroup])];
   if (user === 0 && group === 0 && groups.length === 0) return undefined;
   return { user, group, groups };
-}
-
-export function resourceLimits(container: Container): ResourceLimits {
-  const { memory, cpu } = container.resources?.limits ?? {};
-  const memoryBytes = memory === undefined ? undefined : quantityToNumber(parseQuantity(memory));
-  const cores = cpu === undefined ? undefined : quantityToNumber(parseQuantity(cpu));
-  return {
-    ...(memoryBytes === undefined ? {} : { memoryBytes: Math.floor(memoryBytes) }),
-    ...(cores === undefined ? {} : { cpuMillis: Math.ceil(cores * 1000) }),
-  };
 }
 
 /** `command` replaces the image's entrypoint and its arguments; `args` the arguments alone. */

@@ -6,7 +6,8 @@ import { ContainerProcess } from '../sandbox/container-process.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';
 import { requestToken } from './account-token.js';
 import type { ContainerFacts, WaitingFacts } from './container-facts.js';
-import { containerLaunch, resourceLimits, standardEnvironment } from './container-launch.js';
+import { containerLaunch, standardEnvironment } from './container-launch.js';
+import { resourceLimits } from './container-resources.js';
 import { ContainerRun } from './container-run.js';
 import { ContainerConfigError, type EnvironmentSources, resolveEnvironment } from './environment.js';
 import type { PodDirectory } from './pod-directory.js';
@@ -158,8 +159,8 @@ export class PodContainers {
     const environment = await resolveEnvironment(container, sources);
     const volumes = volumeMounts(this.#directory.volumes, pod, container);
     const number = previous === undefined ? 0 : previous.record.number + 1;
-    const group = { plane: this.#host.network.bridge, name: `${this.#uid}-${container.name}-${number}` };
-    const cgroups = createCgroup(this.#host.cgroups, group, resourceLimits(container));
+    const group = { plane: this.#host.network.bridge, pod: this.#uid, container: `${container.name}-${number}` };
+    const cgroups = createCgroup(this.#host.cgroups, group, resourceLimits(pod, container));
     this.#directory.writeRun({
       container: container.name,
       number,

@@ -2,7 +2,7 @@ import type { Client } from '@castellan/client';
 import type { EventRecorder, Log } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import type { ImageCatalogue } from '../images/image-catalogue.js';
-import type { CgroupLayout } from '../sandbox/cgroups.js';
+import type { CgroupLayout } from '../sandbox/control-group.js';
 import type { ExitWatch } from '../sandbox/exit-watch.js';
 import type { LogClock } from '../sandbox/log-times.js';
 import type { NodeNetwork, PlaneNetwork } from '../sandbox/plane-network.js';

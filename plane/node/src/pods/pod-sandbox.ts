@@ -1,4 +1,5 @@
 import type { Pod } from '@castellan/machinery';
+import { removePodCgroups } from '../sandbox/cgroups.js';
 import type { PlaneNetwork } from '../sandbox/plane-network.js';
 import {
   createPodNetwork,
@@ -82,11 +83,24 @@ export class PodSandbox {
   }
 }
 
+const groupLooks = 100;
+const groupLookMs = 5;
+
+/** After the last kill of a pod's processes: the kernel takes a moment to empty their control groups. */
+export async function removePodGroups({ cgroups, network, world, log }: PodHost, uid: string): Promise<void> {
+  for (let look = 0; look < groupLooks; look += 1) {
+    if (removePodCgroups(cgroups, { plane: network.bridge, pod: uid })) return;
+    await world.clock.sleep(groupLookMs);
+  }
+  log.warn('control groups of a pod still have processes; they are removed with the plane', { uid });
+}
+
 /** Ends what is left of a pod that the API server no longer knows. */
 export async function removeOrphan(host: PodHost, directory: PodDirectory): Promise<void> {
   const record = directory.read();
   const { network } = host;
   if (record !== undefined) await removePodNetwork(podNetworkAt(network, record.networkIndex), network.bridge);
+  await removePodGroups(host, directory.uid);
   directory.remove();
 }
 

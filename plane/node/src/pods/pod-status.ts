@@ -2,6 +2,7 @@ import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '@
 import type { ContainerFacts, RunFacts } from './container-facts.js';
 import type { PodFailure } from './pod-failure.js';
 import type { PodPlan } from './pod-plan.js';
+import { qosClass } from './qos-class.js';
 import { isSidecar } from './restart-policy.js';
 
 export interface PodObservation {
@@ -178,20 +179,6 @@ function withTransition(own: PodCondition, before: readonly PodCondition[], nowM
   const old = before.find(({ type }) => type === own.type);
   const isSame = old?.status === own.status && old.lastTransitionTime !== undefined;
   return { ...own, lastTransitionTime: isSame ? (old.lastTransitionTime ?? '') : formatTime(nowMs) };
-}
-
-function qosClass(pod: Pod): string {
-  const resources = (pod.spec?.containers ?? []).map((container) => container.resources ?? {});
-  const isGuaranteed = resources.every(({ limits = {}, requests }) =>
-    ['cpu', 'memory'].every(
-      (name) => limits[name] !== undefined && (requests?.[name] ?? limits[name]) === limits[name],
-    ),
-  );
-  if (isGuaranteed) return 'Guaranteed';
-  const isBestEffort = resources.every(
-    ({ limits = {}, requests = {} }) => Object.keys(limits).length + Object.keys(requests).length === 0,
-  );
-  return isBestEffort ? 'BestEffort' : 'Burstable';
 }
 
 /** As Go writes durations: `10s`, `2m40s`. */

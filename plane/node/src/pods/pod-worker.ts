@@ -1,6 +1,5 @@
 // Walk 9/10: the pod that the scheduler bound to this node is brought up here: network, volumes, then its containers.
 import type { Container, Pod } from '@castellan/machinery';
-import { removeCgroups } from '../sandbox/cgroups.js';
 import type { ContainerUser } from '../sandbox/container-process.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';
 import { containerUser } from './container-launch.js';
@@ -13,7 +12,7 @@ import type { PodHost } from './pod-host.js';
 import { deleteObject, publishStatus } from './pod-object.js';
 import { failedPlan, type PodPlan, planPod } from './pod-plan.js';
 import { PodProbes, probeTarget } from './pod-probes.js';
-import { PodSandbox } from './pod-sandbox.js';
+import { PodSandbox, removePodGroups } from './pod-sandbox.js';
 import { containerOf } from './pod-spec.js';
 import { podStatus } from './pod-status.js';
 import { PodStops, type StopWish } from './pod-stops.js';
@@ -233,10 +232,8 @@ export class PodWorker {
 
   async #removeSandbox(): Promise<void> {
     await this.#sandbox.removeNetwork();
-    for (const run of this.#containers.all()) {
-      this.#unwatch(run);
-      removeCgroups(run.record.cgroups);
-    }
+    for (const run of this.#containers.all()) this.#unwatch(run);
+    await removePodGroups(this.#host, this.uid);
   }
 
   #plan(): PodPlan {

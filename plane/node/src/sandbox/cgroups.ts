@@ -1,20 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-
-/** What a container may use at most. An absent field is no limit. */
-export interface ResourceLimits {
-  readonly memoryBytes?: number;
-  /** Thousandths of one processor. */
-  readonly cpuMillis?: number;
-}
-
-/** Where this machine keeps control groups. Both versions may be mounted; the one that has the controllers counts. */
-export type CgroupLayout =
-  | { readonly kind: 'v1'; readonly memory: string; readonly cpu: string }
-  | { readonly kind: 'v2'; readonly root: string }
-  | { readonly kind: 'none'; readonly why: string };
-
-const periodMicroseconds = 100_000;
+import { createV1Group } from './cgroup-v1.js';
+import { createV2Group } from './cgroup-v2.js';
+import type { CgroupLayout, GroupName, ResourceLimits } from './control-group.js';
+import { directoriesIn, makeDirectory, removeDirectory } from './group-directory.js';
 
 /** `probe` is a group that may be made, and removed again, to see whether any can. */
 export function detectCgroups(probe: string): CgroupLayout {
@@ -23,9 +12,10 @@ export function detectCgroups(probe: string): CgroupLayout {
     .map((line) => line.split(' '));
   const v1 = (controller: string) =>
     mounts.find(([, , type, options]) => type === 'cgroup' && options?.split(',').includes(controller))?.[1];
-  const [memory, cpu] = [v1('memory'), v1('cpu')];
+  const [memory, cpu, pids] = [v1('memory'), v1('cpu'), v1('pids')];
   if (memory !== undefined && cpu !== undefined) {
-    return isWritable(memory, probe) ? { kind: 'v1', memory, cpu } : { kind: 'none', why: `${memory} is not writable` };
+    if (!isWritable(memory, probe)) return { kind: 'none', why: `${memory} is not writable` };
+    return { kind: 'v1', memory, cpu, ...(pids === undefined ? {} : { pids }) };
   }
   const root = mounts.find(([, , type]) => type === 'cgroup2')?.[1];
   if (root === undefined) return { kind: 'none', why: 'no cgroup file system is mounted' };
@@ -36,43 +26,15 @@ export function detectCgroups(probe: string): CgroupLayout {
   return isWritable(root, probe) ? { kind: 'v2', root } : { kind: 'none', why: `${root} is not writable` };
 }
 
-/** Makes the group `plane/name` with these limits; the result is the directories whose cgroup.procs a process joins. */
-export function createCgroup(
-  layout: CgroupLayout,
-  group: { readonly plane: string; readonly name: string },
-  limits: ResourceLimits,
-): readonly string[] {
+/** Makes a container's group; the result is the directories whose cgroup.procs its first process joins. */
+export function createCgroup(layout: CgroupLayout, name: GroupName, limits: ResourceLimits): readonly string[] {
   switch (layout.kind) {
     case 'none':
       return [];
-    case 'v1': {
-      const { memoryBytes, cpuMillis } = limits;
-      const directories: string[] = [];
-      if (memoryBytes !== undefined) {
-        const directory = makeDirectory(join(layout.memory, group.plane, group.name));
-        writeFileSync(join(directory, 'memory.limit_in_bytes'), String(memoryBytes));
-        directories.push(directory);
-      }
-      if (cpuMillis !== undefined) {
-        const directory = makeDirectory(join(layout.cpu, group.plane, group.name));
-        writeFileSync(join(directory, 'cpu.cfs_period_us'), String(periodMicroseconds));
-        writeFileSync(join(directory, 'cpu.cfs_quota_us'), String(quota(cpuMillis)));
-        directories.push(directory);
-      }
-      return directories;
-    }
-    case 'v2': {
-      const plane = makeDirectory(join(layout.root, group.plane));
-      for (const parent of [layout.root, plane]) {
-        writeFileSync(join(parent, 'cgroup.subtree_control'), '+memory +cpu');
-      }
-      const directory = makeDirectory(join(plane, group.name));
-      if (limits.memoryBytes !== undefined) writeFileSync(join(directory, 'memory.max'), String(limits.memoryBytes));
-      if (limits.cpuMillis !== undefined) {
-        writeFileSync(join(directory, 'cpu.max'), `${quota(limits.cpuMillis)} ${periodMicroseconds}`);
-      }
-      return [directory];
-    }
+    case 'v1':
+      return createV1Group(layout, name, limits);
+    case 'v2':
+      return createV2Group(layout.root, name, limits);
   }
 }
 
@@ -89,41 +51,39 @@ export function wasOutOfMemory(directories: readonly string[]): boolean {
   );
 }
 
-/** Removes groups by directory. One that still has a process in it stays, and is `false` in the result. */
-export function removeCgroups(directories: readonly string[]): boolean {
-  return directories.map(removeDirectory).every(Boolean);
+/** Removes a container's groups by directory. One that still has a process in it, or another group, stays. */
+export function removeCgroups(directories: readonly string[]): void {
+  for (const directory of directories) removeDirectory(directory);
+}
+
+/** Removes all groups of a pod that have no process any more; `true` when none is left. */
+export function removePodCgroups(layout: CgroupLayout, { plane, pod }: Omit<GroupName, 'container'>): boolean {
+  return rootsOf(layout)
+    .map((root) => removeTree(join(root, plane, pod)))
+    .every(Boolean);
 }
 
 /** Removes the plane's groups that have no process any more; `true` when none is left. */
 export function removePlaneCgroups(layout: CgroupLayout, plane: string): boolean {
-  const roots = layout.kind === 'v1' ? [layout.memory, layout.cpu] : layout.kind === 'v2' ? [layout.root] : [];
-  return roots
-    .map((root) => join(root, plane))
-    .filter((directory) => existsSync(directory))
-    .map((directory) => {
-      const children = readdirSync(directory, { withFileTypes: true }).filter((entry) => entry.isDirectory());
-      for (const child of children) removeDirectory(join(directory, child.name));
-      return removeDirectory(directory);
-    })
+  return rootsOf(layout)
+    .map((root) => removeTree(join(root, plane)))
     .every(Boolean);
 }
 
-function quota(cpuMillis: number): number {
-  return Math.max(1_000, Math.round((cpuMillis * periodMicroseconds) / 1000));
-}
-
-function makeDirectory(path: string): string {
-  mkdirSync(path, { recursive: true });
-  return path;
-}
-
-function removeDirectory(path: string): boolean {
-  try {
-    rmdirSync(path);
-    return true;
-  } catch {
-    return !existsSync(path);
+function rootsOf(layout: CgroupLayout): readonly string[] {
+  switch (layout.kind) {
+    case 'none':
+      return [];
+    case 'v1':
+      return [layout.memory, layout.cpu, ...(layout.pids === undefined ? [] : [layout.pids])];
+    case 'v2':
+      return [layout.root];
   }
+}
+
+function removeTree(directory: string): boolean {
+  for (const child of directoriesIn(directory)) removeTree(child);
+  return removeDirectory(directory);
 }
 
 /** Making a group is the only test that tells: the permission bits of a control group file system mean little. */
@@ -133,7 +93,10 @@ function isWritable(root: string, probe: string): boolean {
   } catch {
     return false;
   }
-  // One that was there before and is in use stays.
-  removeDirectory(join(root, probe));
+  try {
+    rmdirSync(join(root, probe));
+  } catch {
+    // One that was there before and is in use stays.
+  }
   return true;
 }

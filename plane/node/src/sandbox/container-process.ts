@@ -36,6 +36,8 @@ export interface ContainerLaunch {
   readonly user?: ContainerUser;
   /** Control groups to join, by directory. */
   readonly cgroups: readonly string[];
+  /** How ready the kernel is to kill it when the machine has no memory left: 0 (as this program) to 1000 (first). */
+  readonly outOfMemoryScore?: number;
   /** The program reads what is written to `inputPath`, and no end until `endInput`; else it has no input. */
   readonly hasInput: boolean;
 }
@@ -66,6 +68,7 @@ read -r stat </proc/$$/stat
 printf '%s\\n' "$stat" >"$directory/process"
 run() {
   for group in $CASTELLAN_CGROUPS; do echo 0 >"$group/cgroup.procs"; done
+  echo "$CASTELLAN_OOM_SCORE" 2>/dev/null >/proc/self/oom_score_adj
   exec "$@" 3>"$directory/info" 9<"$directory/args"
 }
 if [ -p "$directory/stdin" ]; then
@@ -110,7 +113,11 @@ export class ContainerProcess {
         detached: true,
         stdio: ['ignore', log, log],
         cwd: '/',
-        env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', CASTELLAN_CGROUPS: launch.cgroups.join(' ') },
+        env: {
+          PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
+          CASTELLAN_CGROUPS: launch.cgroups.join(' '),
+          CASTELLAN_OOM_SCORE: String(launch.outOfMemoryScore ?? 0),
+        },
       });
       await new Promise<void>((resolve, reject) => {
         child.once('spawn', resolve);

@@ -26,11 +26,21 @@ export async function madeParts() {
 
 async function helpOfEachCommand() {
   const overall = await helpOf([]);
-  const names = [...overall.matchAll(/^ {2}([a-z]+) \[options\]/gm)].map((match) => match[1]);
-  const sections = await Promise.all(
-    names.map(async (name) => `### castellan ${name}\n\n\`\`\`\n${await helpOf([name])}\n\`\`\``),
-  );
-  return [`\`\`\`\n${overall}\n\`\`\``, ...sections].join('\n\n');
+  const sections = await Promise.all(commandsIn(overall).map((name) => sectionsOf([name])));
+  return [`\`\`\`\n${overall}\n\`\`\``, ...sections.flat()].join('\n\n');
+}
+
+/** Of a command, and of those of its group where it is one. */
+async function sectionsOf(command) {
+  const help = await helpOf(command);
+  const section = `### castellan ${command.join(' ')}\n\n\`\`\`\n${help}\n\`\`\``;
+  const further = await Promise.all(commandsIn(help).map((name) => sectionsOf([...command, name])));
+  return [section, ...further.flat()];
+}
+
+function commandsIn(help) {
+  const [, list = ''] = help.split('\nCommands:\n');
+  return [...list.matchAll(/^ {2}([a-z]+)(?: |$)/gm)].map((match) => match[1]);
 }
 
 async function helpOf(command) {

@@ -2,6 +2,7 @@ import type { Run } from './context.js';
 
 /** One command of the command line: its help, and where its code is. The code is loaded when the command is run. */
 export interface CommandDefinition {
+  /** One word, or a group (`commandGroups`) and a word. */
   readonly name: string;
   readonly summary: string;
   /** Those that are not options, all of them required; their values are the option `arguments`. */
@@ -21,7 +22,7 @@ export interface OptionDefinition {
   readonly description: string;
   readonly isRequired?: boolean;
   readonly isHidden?: boolean;
-  readonly kind?: 'port' | 'seconds';
+  readonly kind?: 'port' | 'seconds' | 'count';
 }
 
 const file: OptionDefinition = {
@@ -40,6 +41,13 @@ const operators: OptionDefinition = {
   flags: '--operators <LIST>',
   description: 'operators to run, separated by commas, or none (default: all of them)',
 };
+
+/** What the commands of a group are about, by its name. */
+export const commandGroups: Readonly<Record<string, string>> = {
+  node: "list, stop and start the plane's nodes",
+};
+
+const nodeName: ArgumentDefinition = { name: 'NAME', description: 'of a node, as `castellan node ls` lists it' };
 
 export const commands: readonly CommandDefinition[] = [
   {
@@ -75,7 +83,16 @@ export const commands: readonly CommandDefinition[] = [
       },
       { flags: '--detach', description: 'return when the API server is ready; the plane goes on in the background' },
       operators,
-      { flags: '--no-node', description: 'run no node agent: pods stay Pending' },
+      {
+        flags: '--nodes <N>',
+        description: 'run so many nodes on this machine, 16 at most; kept over starts (default: 1)',
+        kind: 'count',
+      },
+      {
+        flags: '--zones <LIST>',
+        description: 'zones of the nodes in turn, separated by commas (topology.kubernetes.io/zone); kept over starts',
+      },
+      { flags: '--no-node', description: 'run no nodes: pods stay Pending' },
       {
         flags: '--no-controllers',
         description:
@@ -103,6 +120,27 @@ export const commands: readonly CommandDefinition[] = [
     summary: 'what runs, what does not, and why',
     options: [],
     load: async () => (await import('./commands/status.js')).status,
+  },
+  {
+    name: 'node ls',
+    summary: 'the nodes of the plane, and whether they run',
+    options: [],
+    load: async () => (await import('./commands/node.js')).listNodes,
+  },
+  {
+    name: 'node stop',
+    summary: 'switch a node off, as by a loss of power: its processes are gone at once, and nobody is told',
+    arguments: [nodeName],
+    options: [],
+    notes: 'Volumes stay. The node stays off until `castellan node start`, over restarts of the plane too.',
+    load: async () => (await import('./commands/node.js')).stopNode,
+  },
+  {
+    name: 'node start',
+    summary: 'switch a node on: its pods start again from their volumes',
+    arguments: [nodeName],
+    options: [],
+    load: async () => (await import('./commands/node.js')).startNode,
   },
   {
     name: 'explain',

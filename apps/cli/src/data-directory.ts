@@ -22,12 +22,15 @@ export function filesIn(dataDirectory: string): {
   readonly processRecord: string;
   /** A Unix socket: what the plane's controllers do, and why. */
   readonly managerSocket: string;
+  /** A Unix socket: the plane's nodes, to be switched off and on. */
+  readonly nodeSocket: string;
 } {
   return {
     kubeconfig: join(dataDirectory, 'kubeconfig'),
     log: join(dataDirectory, 'castellan.log'),
     processRecord: join(dataDirectory, 'castellan.pid'),
     managerSocket: socketPath(join(dataDirectory, 'managers.sock')),
+    nodeSocket: socketPath(join(dataDirectory, 'nodes.sock')),
   };
 }
 

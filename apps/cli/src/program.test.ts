@@ -9,7 +9,7 @@ function parse(...args: readonly string[]): ParsedCommand | string {
   const program = createProgram('1.0.0', (command) => {
     parsed = command;
   });
-  for (const command of [program, ...program.commands]) {
+  for (const command of [program, ...program.commands, ...program.commands.flatMap(({ commands }) => commands)]) {
     command.configureOutput({ writeErr: (text) => (message += text), writeOut: (text) => (message += text) });
   }
   try {
@@ -49,9 +49,17 @@ test('up takes a port, a list of operators, --no-node and --no-controllers', () 
   assert.deepEqual(optionsOf('up', '--no-controllers'), { node: true, controllers: false, arguments: [] });
 });
 
+test('a command of a group is named by two words, and takes the options of all', () => {
+  assert.deepEqual(optionsOf('node', 'stop', 'vm-2', '--data-dir', 'd'), { dataDir: 'd', arguments: ['vm-2'] });
+  assert.deepEqual(optionsOf('-o', 'json', 'node', 'ls'), { output: 'json', arguments: [] });
+  assert.match(String(parse('node', 'stop')), /missing required argument 'NAME'/);
+  assert.match(String(parse('node', 'strt')), /unknown command 'strt'/);
+});
+
 test('what is wrong with a command line is said in one line that names it', () => {
   assert.match(String(parse('up', '--port', '65536')), /--port.*65536.*whole number from 0 to 65535/);
   assert.match(String(parse('up', '--port', '1.5')), /whole number/);
+  assert.match(String(parse('up', '--nodes', '0')), /--nodes.*whole one above 0/);
   assert.match(String(parse('status', '--output', 'xml')), /text, json/);
   assert.match(String(parse('apply')), /required option '-f, --file <FILE>'/);
   assert.match(String(parse('sttus')), /Did you mean status/);

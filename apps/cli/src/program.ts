@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type CommandDefinition, commands, type OptionDefinition } from './commands.js';
+import { type CommandDefinition, commandGroups, commands, type OptionDefinition } from './commands.js';
 import type { Options } from './context.js';
 
 export interface ParsedCommand {
@@ -35,9 +35,26 @@ export function createProgram(version: string, onCommand: (parsed: ParsedCommand
   return program;
 }
 
+/** Where a command is added: a name of two words is one of a group, which is made when its first one comes. */
+function groupOf(program: Command, { name }: CommandDefinition): Command {
+  const [group, ...rest] = name.split(' ');
+  if (group === undefined || rest.length === 0) return program;
+  const known = program.commands.find((command) => command.name() === group);
+  const summary = commandGroups[group] ?? '';
+  return (
+    known ??
+    program
+      .command(group)
+      .summary(summary)
+      .description(sentence(summary))
+      .helpCommand(false)
+      .copyInheritedSettings(program)
+  );
+}
+
 function addCommand(program: Command, definition: CommandDefinition, onCommand: (parsed: ParsedCommand) => void): void {
-  const command = program
-    .command(definition.name)
+  const command = groupOf(program, definition)
+    .command(definition.name.split(' ').at(-1) ?? '')
     .summary(definition.summary)
     .description(sentence(definition.summary));
   for (const option of [...definition.options, ...sharedOptions]) command.addOption(toOption(option));
@@ -46,8 +63,7 @@ function addCommand(program: Command, definition: CommandDefinition, onCommand: 
   command.allowExcessArguments(false).copyInheritedSettings(program);
   command.action(() => {
     const options: Options = command.opts();
-    const shared: Options = program.opts();
-    onCommand({ command: definition, options: { ...shared, ...options, arguments: command.args } });
+    onCommand({ command: definition, options: { ...program.opts(), ...options, arguments: command.args } });
   });
 }
 
@@ -55,6 +71,7 @@ function toOption(definition: OptionDefinition): Option {
   const { flags, description, isRequired = false, isHidden = false } = definition;
   const option = new Option(flags, description).makeOptionMandatory(isRequired).hideHelp(isHidden);
   if (definition.kind === 'port') option.argParser(parsePort);
+  if (definition.kind === 'count') option.argParser(parseCount);
   if (definition.kind === 'seconds') option.argParser(parseSeconds);
   if (definition.flags.includes('--output')) option.choices(['text', 'json']);
   return option;
@@ -64,6 +81,12 @@ function parsePort(text: string): number {
   const value = Number(text);
   if (/^\d+$/.test(text) && value <= 65_535) return value;
   throw new InvalidArgumentError('A port is a whole number from 0 to 65535.');
+}
+
+function parseCount(text: string): number {
+  const value = Number(text);
+  if (/^\d+$/.test(text) && value > 0) return value;
+  throw new InvalidArgumentError('A number is a whole one above 0.');
 }
 
 function parseSeconds(text: string): number {

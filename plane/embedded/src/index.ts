@@ -2,13 +2,14 @@ export {
   checkMachine,
   enterRootless,
   type MachineFinding,
+  type NodeState,
   openRootlessPort,
   removeEverything as tearDown,
   removeUserNamespace,
 } from '@castellan/node';
-export { type NodeState, type Plane, type PlaneNodes, startPlane } from './plane.js';
+export { type Plane, type PlaneNodes, startPlane } from './plane.js';
 export type { Phase, PlaneOptions } from './plane-options.js';
 export { EncryptionError } from './remembered-encryption.js';
-export { type NodesWish, nodeLimit } from './remembered-nodes.js';
+export type { NodesWish } from './remembered-nodes.js';
 export { StorageMismatchError } from './remembered-storage.js';
 export type { EtcdTlsFiles, Storage } from './storage-place.js';

@@ -23,7 +23,7 @@ import {
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
 import type { Keyspace } from '@castellan/keyspace';
-import type { Machine } from '@castellan/node';
+import type { Machine, NodeState } from '@castellan/node';
 import { installKinds, type Log, type Manager } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { type AddressPlan, ensureAddressPlan } from './address-plan.js';
@@ -58,11 +58,6 @@ export interface PlaneNodes {
   start(name: string): Promise<void>;
   /** As `Machine.stopNode`. */
   stop(name: string): Promise<void>;
-}
-
-export interface NodeState {
-  readonly name: string;
-  readonly isRunning: boolean;
 }
 
 const host = '127.0.0.1';

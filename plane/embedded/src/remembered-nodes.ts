@@ -18,9 +18,6 @@ export interface NodesWish {
   readonly zones?: readonly string[];
 }
 
-/** A pod range has room for so many. */
-export const nodeLimit = 16;
-
 /**
  * The nodes of the machine, as they were written down at earlier starts and as this one wants them. The first has the
  * machine's host name, the others NAME-2, NAME-3, …; a name stays when the machine's changes, for pods are bound to it.

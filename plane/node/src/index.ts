@@ -1,6 +1,12 @@
 export { checkMachine, type MachineFinding } from './agent/check-machine.js';
 export type { LogRequest } from './agent/container-logs.js';
-export { createMachine, type Machine, type MachineOptions, type StartedMachine } from './agent/machine.js';
+export {
+  createMachine,
+  type Machine,
+  type MachineOptions,
+  type NodeState,
+  type StartedMachine,
+} from './agent/machine.js';
 export type { NodeAgent, NodeOptions } from './agent/node-agent.js';
 export { type RemovalOptions, removeEverything } from './agent/remove-everything.js';
 export type { ContainerFacts, RunFacts } from './pods/container-facts.js';

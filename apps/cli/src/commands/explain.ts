@@ -1,8 +1,8 @@
-import { request } from 'node:http';
 import type { Explanation } from '@castellan/runtime';
 import type { Context, Run } from '../context.js';
 import { filesIn } from '../data-directory.js';
 import { CliError } from '../errors.js';
+import { ask } from '../plane/ask-socket.js';
 
 const deadlineMs = 10_000;
 
@@ -15,15 +15,15 @@ export const explain: Run = async (context, { arguments: given, namespace, manag
     });
   }
   const place = typeof namespace === 'string' ? namespace : 'default';
-  const ask = (key: string) => explanations(context, { kind, key, manager });
-  const found = await ask(`${place}/${name}`);
+  const askFor = (key: string) => explanations(context, { kind, key, manager });
+  const found = await askFor(`${place}/${name}`);
   if (found.length === 0) {
     throw new CliError('UNKNOWN_KIND', `No controller here reconciles a ${kind}.`, {
       next: '`castellan status` says what runs; kinds without a controller of their own are not explained',
     });
   }
   // Objects without a namespace are asked for under their name alone.
-  const known = found.some(({ last }) => last !== undefined) ? found : await ask(name);
+  const known = found.some(({ last }) => last !== undefined) ? found : await askFor(name);
   context.reporter.result(known, () => known.map((each) => describe(each, context.world.clock.now())).join('\n\n'));
 };
 
@@ -43,33 +43,11 @@ async function explanations(context: Context, { kind, key, manager }: Question):
     url === undefined
       ? { socketPath: filesIn(context.dataDirectory).managerSocket }
       : { host: url.hostname, port: url.port };
-  const text = await read({ ...where, path }).catch((cause: unknown) => {
+  const text = await ask({ ...where, path, deadlineMs }).catch((cause: unknown) => {
     const whom = url === undefined ? `No plane runs on ${context.dataDirectory}` : `Nobody answers at ${url.host}`;
     throw new CliError(url === undefined ? 'NO_PLANE' : 'NOT_CONNECTED', `${whom}.`, { cause });
   });
   return JSON.parse(text);
-}
-
-function read(options: {
-  readonly socketPath?: string;
-  readonly host?: string;
-  readonly port?: string;
-  readonly path: string;
-}): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const asking = request({ ...options, signal: AbortSignal.timeout(deadlineMs) }, (reply) => {
-      const chunks: Buffer[] = [];
-      reply.on('data', (chunk: Buffer) => chunks.push(chunk));
-      reply.on('error', reject);
-      reply.on('end', () => {
-        const text = Buffer.concat(chunks).toString('utf8');
-        if (reply.statusCode === 200) resolve(text);
-        else reject(new Error(`it answered ${reply.statusCode}: ${text.trim()}`));
-      });
-    });
-    asking.on('error', reject);
-    asking.end();
-  });
 }
 
 function describe({ controller, kind, last, idleBecause }: Explanation, nowMs: number): string {

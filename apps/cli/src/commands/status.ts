@@ -16,9 +16,11 @@ function describe({ plane, nodes: nodeViews, etcd, pods: podViews }: StatusView)
     ...(nodeViews.length === 0 ? ['node   none: pods stay Pending (the plane was started with --no-node)'] : []),
     ...etcd.map(describeInstance),
   ];
-  const rows = podViews.map(({ namespace, name, state, address }) => [namespace, name, state, address]);
-  return [
-    ...lines,
-    rows.length === 0 ? '\nno pods' : `\n${formatTable(['namespace', 'pod', 'state', 'address'], rows)}`,
-  ].join('\n');
+  const isSpread = nodeViews.length > 1;
+  const rows = podViews.map(({ namespace, name, state, address, node }) => [
+    ...[namespace, name, state, address],
+    ...(isSpread ? [node] : []),
+  ]);
+  const columns = ['namespace', 'pod', 'state', 'address', ...(isSpread ? ['node'] : [])];
+  return [...lines, rows.length === 0 ? '\nno pods' : `\n${formatTable(columns, rows)}`].join('\n');
 }

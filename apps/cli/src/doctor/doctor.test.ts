@@ -35,8 +35,8 @@ test('each thing of a plane that is not well has its reason and a command to loo
       nodes: [{ name: 'n', isReady: false, reason: 'it has not reported yet' }],
       etcd: [],
       pods: [
-        { namespace: 'default', name: 'a', state: 'Running', address: '' },
-        { namespace: 'default', name: 'b', state: 'ErrImagePull: no such etcd', address: '' },
+        { namespace: 'default', name: 'a', state: 'Running', address: '', node: 'n' },
+        { namespace: 'default', name: 'b', state: 'ErrImagePull: no such etcd', address: '', node: 'n' },
       ],
     },
     'kubectl',

@@ -10,7 +10,7 @@ import { type Announcement, parseAnnouncement } from './announce.js';
 import { ensureDirectory } from './ensure-directory.js';
 import { lastLogLines } from './plane-log.js';
 import { probeReady } from './probe-ready.js';
-import { formatStorageOptions, type UpOptions } from './up-options.js';
+import { formatNodes, formatStorageOptions, type UpOptions } from './up-options.js';
 
 const startDeadlineMs = 30_000;
 const readyPollMs = 10;
@@ -74,6 +74,7 @@ function upArguments(dataDirectory: string, options: UpOptions): readonly string
     ...['--data-dir', dataDirectory],
     ...['--port', String(options.port)],
     ...formatStorageOptions(options),
+    ...formatNodes(options),
     ...(options.auditLog === undefined ? [] : ['--audit-log', options.auditLog]),
     ...(options.auditPolicyFile === undefined ? [] : ['--audit-policy-file', options.auditPolicyFile]),
     ...(options.tokenAuthFile === undefined ? [] : ['--token-auth-file', options.tokenAuthFile]),

@@ -11,6 +11,7 @@ import { loadOperators } from './operators.js';
 import { openPlaneLog } from './plane-log.js';
 import { removeProcessRecord, startTimeOf, writeProcessRecord } from './process-record.js';
 import { sayTroubleOnce } from './say-trouble.js';
+import { serveNodes } from './serve-nodes.js';
 import type { UpOptions } from './up-options.js';
 
 const startDeadlineMs = 30_000;
@@ -59,6 +60,7 @@ export async function servePlane(
       world,
       log,
       node: options.hasNode,
+      nodes: options.nodes,
       controllers: options.hasControllers,
       operators,
       onPhase: ({ name, ms }) => onPhase(name, ms),
@@ -66,10 +68,12 @@ export async function servePlane(
     });
     const plane = await waitFor(world, () => starting, { what: 'the plane to start', deadlineMs: startDeadlineMs });
     const managerServer = await serveManagersOf(plane, files.managerSocket);
+    const nodeServer = plane.nodes === undefined ? undefined : await serveNodes(plane.nodes, files.nodeSocket);
     const forward = context.isInUserNamespace ? await openRootlessPort(dataDirectory, plane.port) : undefined;
     writeProcessRecord(files.processRecord, { ...self, url: plane.url });
     const stop = async (): Promise<void> => {
       await managerServer.close();
+      await nodeServer?.close();
       await plane.stop({ pods: 'stop' });
       await forward?.close();
       removeProcessRecord(files.processRecord);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CliError } from '../errors.js';
-import { formatStorage, formatStorageOptions, parseUpOptions } from './up-options.js';
+import { formatNodes, formatStorage, formatStorageOptions, parseUpOptions } from './up-options.js';
 
 test('--storage is the embedded keyspace, or an etcd with its endpoints', () => {
   assert.equal(parseUpOptions({}).storage, undefined);
@@ -30,6 +30,15 @@ test('--storage that is neither is refused with the part that is wrong', () => {
       storage,
     );
   }
+});
+
+test('--nodes and --zones are passed on, and refused where there is no room or no such label', () => {
+  assert.deepEqual(parseUpOptions({}).nodes, {});
+  const options = parseUpOptions({ nodes: 3, zones: 'a,b' });
+  assert.deepEqual(options.nodes, { count: 3, zones: ['a', 'b'] });
+  assert.deepEqual(formatNodes(options), ['--nodes', '3', '--zones', 'a,b']);
+  assert.throws(() => parseUpOptions({ nodes: 17 }), /--nodes 17: there is room for 16 nodes/);
+  assert.throws(() => parseUpOptions({ zones: 'a,' }), /--zones a,: "" is no value of a label/);
 });
 
 test('the files for an etcd with TLS and for encryption are passed on as absolute paths', () => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { EtcdTlsFiles, Storage } from '@castellan/embedded';
+import type { EtcdTlsFiles, NodesWish, Storage } from '@castellan/embedded';
 import type { Context, Options } from '../context.js';
 import { CliError } from '../errors.js';
 import { parseOperators } from './operators.js';
@@ -12,6 +12,8 @@ export interface UpOptions {
   /** Controllers and scheduler. Without them there is no node agent either. */
   readonly hasControllers: boolean;
   readonly hasNode: boolean;
+  /** How many nodes, and in which zones. What is absent is as it was before. */
+  readonly nodes: NodesWish;
   readonly isDetached: boolean;
   /** Absent: where the data directory's objects are. */
   readonly storage: Storage | undefined;
@@ -33,6 +35,7 @@ export function parseUpOptions(options: Options): UpOptions {
     operators: parseOperators(typeof options.operators === 'string' ? options.operators : undefined),
     hasControllers: options.controllers !== false,
     hasNode: options.node !== false && options.controllers !== false,
+    nodes: parseNodes(options),
     isDetached: options.detach === true,
     storage: parseStorageOptions(options),
     encryptionConfiguration: pathOf(options.encryptionProviderConfig),
@@ -41,6 +44,30 @@ export function parseUpOptions(options: Options): UpOptions {
     auditPolicyFile: auditPolicyOf(options),
     announceTo: typeof options.announceTo === 'string' ? Number(options.announceTo) : undefined,
   };
+}
+
+/** The plane's pod range is a /20, of which each node has a /24. */
+const nodeLimit = 16;
+
+function parseNodes({ nodes, zones }: Options): NodesWish {
+  if (typeof nodes === 'number' && nodes > nodeLimit) {
+    throw new CliError('USAGE', `--nodes ${nodes}: there is room for ${nodeLimit} nodes on a machine.`);
+  }
+  const list = typeof zones === 'string' ? zones.split(',') : undefined;
+  const wrong = list?.find((zone) => !/^[a-zA-Z0-9]([\w.-]{0,61}[a-zA-Z0-9])?$/.test(zone));
+  if (wrong !== undefined) throw new CliError('USAGE', `--zones ${zones}: "${wrong}" is no value of a label.`);
+  return {
+    ...(typeof nodes === 'number' ? { count: nodes } : {}),
+    ...(list === undefined ? {} : { zones: list }),
+  };
+}
+
+/** As the options that say which nodes there are. */
+export function formatNodes({ nodes: { count, zones } }: UpOptions): readonly string[] {
+  return [
+    ...(count === undefined ? [] : ['--nodes', String(count)]),
+    ...(zones === undefined ? [] : ['--zones', zones.join(',')]),
+  ];
 }
 
 function parseStorageOptions(options: Options): Storage | undefined {

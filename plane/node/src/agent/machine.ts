@@ -17,7 +17,7 @@ import { podController, takeOverController } from '../pods/pod-controller.js';
 import type { PodHost } from '../pods/pod-host.js';
 import { removeUnrecorded } from '../pods/pod-sandbox.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
-import { isInRange } from '../sandbox/address-range.js';
+import { formatRange, isInRange } from '../sandbox/address-range.js';
 import { detectCgroups } from '../sandbox/cgroups.js';
 import { ExitWatch } from '../sandbox/exit-watch.js';
 import { LogClock } from '../sandbox/log-times.js';
@@ -67,11 +67,19 @@ export interface Machine {
   stop(options: { readonly pods: 'keep' | 'stop' }): Promise<void>;
   /** Throws a StatusError when the machine has no such node, or it is stopped. */
   node(name: string): NodeAgent;
-  nodes(): readonly { readonly name: string; readonly isRunning: boolean }[];
+  nodes(): readonly NodeState[];
   /** Resolves when the node has said that it is ready; its pods follow. Nothing happens when it runs already. */
   startNode(name: string): Promise<void>;
   /** As a loss of power of that node. Nothing happens when it is stopped already. */
   stopNode(name: string): Promise<void>;
+}
+
+export interface NodeState {
+  readonly name: string;
+  readonly isRunning: boolean;
+  readonly zone?: string;
+  /** Of its pods' addresses; empty until the machine has started. */
+  readonly podCidr: string;
 }
 
 export interface StartedMachine {
@@ -171,8 +179,14 @@ class ThisMachine implements Machine {
     );
   }
 
-  nodes() {
-    return this.#options.nodes.map(({ name }) => ({ name, isRunning: this.#running.has(name) }));
+  nodes(): readonly NodeState[] {
+    const network = this.#shared?.network;
+    return this.#options.nodes.map(({ name, zone }, ordinal) => ({
+      name,
+      isRunning: this.#running.has(name),
+      ...(zone === undefined ? {} : { zone }),
+      podCidr: network === undefined ? '' : formatRange(nodeNetworkAt(network, ordinal).podRange),
+    }));
   }
 
   startNode(name: string): Promise<void> {

@@ -12,6 +12,7 @@ import { namespaceDeletionController } from './namespaces/namespace-deletion.js'
 import { rootCertificatePublisher } from './namespaces/root-certificate.js';
 import { readinessTaintsController } from './nodes/readiness-taints.js';
 import { replicaSetController } from './replica-sets/replica-set-controller.js';
+import { statefulSetController } from './stateful-sets/stateful-set-controller.js';
 import { claimProtectionController, volumeProtectionController } from './storage/in-use-protection.js';
 
 export interface PlaneControllersOptions extends ComponentContext {
@@ -42,6 +43,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       replicaSetController(),
       jobController(),
       finishedJobController(),
+      statefulSetController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],
     components: [garbageCollector(options), rootCertificatePublisher(options, options.rootCertificate)],

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type ControllerRevision, controllerRevisions, type StatefulSet, statefulSets } from '@castellan/machinery';
 import type { Controller } from '@castellan/runtime';
+import { orphanRevisions } from '../src/ownership/orphans.js';
 import { obsoleteRevisions } from '../src/revisions/plan-revision.js';
 import { patchTo, revisionHash } from '../src/revisions/revision-data.js';
-import { claimRevisions, deleteRevisions, ensureRevision, orphanRevisions } from '../src/revisions/revision-history.js';
+import { claimRevisions, deleteRevisions, ensureRevision } from '../src/revisions/revision-history.js';
 import { Bench } from './bench.js';
 
 const key = { namespace: 'default', name: 'web' };

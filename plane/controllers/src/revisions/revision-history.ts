@@ -8,8 +8,9 @@ import {
   type PodTemplateSpec,
   type ResourceType,
 } from '@castellan/machinery';
-import { index, ownerReferenceFor, type ReconcileContext } from '@castellan/runtime';
+import { ownerReferenceFor, type ReconcileContext } from '@castellan/runtime';
 import { claimObjects } from '../ownership/claim-objects.js';
+import { orphanRevisions } from '../ownership/orphans.js';
 import { controllerOf } from '../ownership/plan-claims.js';
 import { inOrder, planRevision } from './plan-revision.js';
 import { isSameData, patchTo, revisionHash } from './revision-data.js';
@@ -33,12 +34,10 @@ export interface CurrentHistory {
   readonly collisionCount: number;
 }
 
-/** Revisions that nobody controls, by namespace: to be named in `indexes` of a controller that has a history. */
-export const orphanRevisions = index(controllerRevisions, 'orphans', (revision) =>
-  controllerOf(revision) === undefined ? [revision.metadata.namespace ?? ''] : [],
-);
-
-/** The revisions of an owner, in order, with those that nobody controls and that it selects, which it adopts. */
+/**
+ * The revisions of an owner, in order, with those that nobody controls and that it selects, which it adopts. The controller
+ * must name `orphanRevisions` in `indexes`.
+ */
 export async function claimRevisions(
   owner: RevisionOwner,
   context: ReconcileContext,

@@ -92,11 +92,13 @@ export {
   type ServiceAccount,
   type ServicePort,
   type StatefulSet,
+  type StorageClass,
   type SuccessPolicy,
   secrets,
   serviceAccounts,
   services,
   statefulSets,
+  storageClasses,
   type Taint,
   type Toleration,
   type ValidatingWebhookConfiguration,
@@ -150,6 +152,12 @@ export {
   labelSelectorOf,
   matchesLabels,
 } from './selector/label-selector.js';
+export {
+  matchesNodeSelector,
+  matchesNodeSelectorTerm,
+  type NodeSelector,
+  type NodeSelectorTerm,
+} from './selector/node-selector.js';
 export { parseLabelSelector } from './selector/parse-label-selector.js';
 export {
   isStatusError,
@@ -160,6 +168,17 @@ export {
   type StatusReason,
   statusReasons,
 } from './status-error.js';
+export { claimOfVolume, claimsOfPod } from './storage/claim-of-volume.js';
+export { storageAnnotations } from './storage/storage-annotations.js';
+export {
+  bestVolumeFor,
+  hasStorageClass,
+  isVolumeOfClaim,
+  storageAmount,
+  storageClassOf,
+  type VolumeChoice,
+  volumeMismatch,
+} from './storage/volume-match.js';
 export { checkStructural } from './structural/check-structural.js';
 export {
   type FieldError,

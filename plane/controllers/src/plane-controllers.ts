@@ -1,5 +1,5 @@
 import type { KeyedCertificate } from '@castellan/certificates';
-import type { Controller } from '@castellan/runtime';
+import { type Controller, channelSource } from '@castellan/runtime';
 import { nodeApprovalController } from './certificates/node-approval-controller.js';
 import { certificateSigningController } from './certificates/signing-controller.js';
 import type { Component, ComponentContext } from './component.js';
@@ -13,7 +13,10 @@ import { rootCertificatePublisher } from './namespaces/root-certificate.js';
 import { readinessTaintsController } from './nodes/readiness-taints.js';
 import { replicaSetController } from './replica-sets/replica-set-controller.js';
 import { statefulSetController } from './stateful-sets/stateful-set-controller.js';
+import { claimController } from './storage/claim-controller.js';
 import { claimProtectionController, volumeProtectionController } from './storage/in-use-protection.js';
+import { localClasses } from './storage/local-classes.js';
+import { volumeController } from './storage/volume-controller.js';
 
 export interface PlaneControllersOptions extends ComponentContext {
   /** The certificate authority that signed the API server's certificate, in PEM. */
@@ -32,11 +35,14 @@ export interface PlaneControllers {
 /** What kube-controller-manager does for a plane, as far as it is built. Everything goes over the HTTP API. */
 export function planeControllers(options: PlaneControllersOptions): PlaneControllers {
   const { authority } = options;
+  const released = channelSource({ name: 'the controller of claims' });
   return {
     controllers: [
       defaultAccountController(),
       namespaceDeletionController(),
       endpointsController(),
+      claimController(released),
+      volumeController(released),
       claimProtectionController(),
       volumeProtectionController(),
       readinessTaintsController(),
@@ -46,6 +52,10 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       statefulSetController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],
-    components: [garbageCollector(options), rootCertificatePublisher(options, options.rootCertificate)],
+    components: [
+      garbageCollector(options),
+      rootCertificatePublisher(options, options.rootCertificate),
+      localClasses(options),
+    ],
   };
 }

@@ -7,6 +7,7 @@ import type * as core from 'kubernetes-types/core/v1.js';
 import type * as discovery from 'kubernetes-types/discovery/v1.js';
 import type { Event as EventsEvent } from 'kubernetes-types/events/v1.js';
 import type * as policy from 'kubernetes-types/policy/v1.js';
+import type * as storage from 'kubernetes-types/storage/v1.js';
 import type { KubernetesObject } from '../object.js';
 import type { ResourceType } from '../resource-type.js';
 
@@ -38,6 +39,7 @@ export type Event = Kind<core.Event>;
 export type EventV1 = Kind<EventsEvent>;
 export type PersistentVolume = Kind<core.PersistentVolume>;
 export type PersistentVolumeClaim = Kind<core.PersistentVolumeClaim>;
+export type StorageClass = Kind<storage.StorageClass>;
 export type Deployment = Kind<apps.Deployment> & CountsTerminating;
 export type ReplicaSet = Kind<apps.ReplicaSet> & CountsTerminating;
 export type StatefulSet = Kind<apps.StatefulSet>;
@@ -111,6 +113,11 @@ export const controllerRevisions: ResourceType<ControllerRevision> = namespaced(
 export const jobs: ResourceType<Job> = namespaced('batch', 'Job', 'jobs');
 export const cronJobs: ResourceType<CronJob> = namespaced('batch', 'CronJob', 'cronjobs');
 export const resourceQuotas: ResourceType<ResourceQuota> = namespaced('', 'ResourceQuota', 'resourcequotas');
+export const storageClasses: ResourceType<StorageClass> = clusterScoped(
+  'storage.k8s.io',
+  'StorageClass',
+  'storageclasses',
+);
 export const leases: ResourceType<Lease> = namespaced('coordination.k8s.io', 'Lease', 'leases');
 export const certificateSigningRequests: ResourceType<CertificateSigningRequest> = clusterScoped(
   'certificates.k8s.io',

@@ -26,6 +26,8 @@ import { ensurePlaneNetwork, nodeNetworkAt, type PlaneNetwork, removeNodeAddress
 import { serviceController } from '../services/service-controller.js';
 import { ServiceProxy } from '../services/service-proxy.js';
 import { ServiceTable, serviceEnvironment } from '../services/service-table.js';
+import { localStorageControllers } from '../storage/local-storage.js';
+import { VolumeDirectories } from '../storage/volume-directories.js';
 import { stopAllPods } from './graceful-stop.js';
 import { type NodeAgent, type NodeOptions, type NodeParts, RunningNode } from './node-agent.js';
 import { powerOff } from './power-off.js';
@@ -125,6 +127,10 @@ class ThisMachine implements Machine {
       podController(running),
       takeOverController(this.#started, running),
       serviceController(this.#table, this.#proxy),
+      ...localStorageControllers({
+        volumes: new VolumeDirectories(options.dataDirectory),
+        runningNodes: () => [...this.#running.keys()],
+      }),
     ];
   }
 

@@ -1,5 +1,14 @@
 import { existsSync } from 'node:fs';
-import { type Container, configMaps, type Pod, pods, secrets } from '@castellan/machinery';
+import {
+  type Container,
+  configMaps,
+  nodes,
+  type Pod,
+  persistentVolumeClaims,
+  persistentVolumes,
+  pods,
+  secrets,
+} from '@castellan/machinery';
 import { type Image, ImageError } from '../images/image.js';
 import { createCgroup, removeCgroups } from '../sandbox/cgroups.js';
 import { ContainerProcess } from '../sandbox/container-process.js';
@@ -146,6 +155,9 @@ export class PodContainers {
       configMap: (name) => client.find(configMaps, { namespace, name }),
       secret: (name) => client.find(secrets, { namespace, name }),
       token: (wish) => requestToken(this.#host, pod, wish),
+      claim: (name) => client.find(persistentVolumeClaims, { namespace, name }),
+      persistentVolume: (name) => client.find(persistentVolumes, { name }),
+      node: () => client.find(nodes, { name: nodeName }),
     };
   }
 

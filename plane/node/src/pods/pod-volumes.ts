@@ -2,8 +2,10 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:
 import { join, normalize } from 'node:path';
 import type { Container, Pod, Volume } from '@castellan/machinery';
 import { giveDirectory, type Mount } from '../sandbox/root-file-system.js';
+import { claimDirectory, linkClaim } from './claim-volumes.js';
 import type { PodHost } from './pod-host.js';
 import { projectedFiles, type VolumeSources } from './projected-files.js';
+import { subPathOf } from './sub-path.js';
 import { VolumeError } from './volume-error.js';
 import { writeFiles } from './volume-files.js';
 
@@ -69,6 +71,7 @@ async function makeVolumes(directory: string, sources: VolumeSources): Promise<n
       const path = join(directory, volume.name);
       if (volume.emptyDir !== undefined) ensureEmptyDirectory(path, sources.pod);
       else if (volume.hostPath !== undefined) ensureHostPath(volume.hostPath);
+      else if (isClaim(volume)) await linkClaim(path, volume, sources);
       else {
         const { files, renewAtMs } = await projectedFiles(volume, sources);
         writeFiles(path, files);
@@ -84,9 +87,11 @@ export function volumeMounts(directory: string, pod: Pod, container: Container):
   return (container.volumeMounts ?? []).map((mount) => {
     const volume = pod.spec?.volumes?.find(({ name }) => name === mount.name);
     if (volume === undefined) throw new VolumeError(`volumeMount "${mount.name}" names no volume of the pod`);
-    const base = volume.hostPath?.path ?? join(directory, volume.name);
-    const source = mount.subPath === undefined ? base : subPath(base, mount.subPath);
-    const isReadOnly = mount.readOnly === true || isProjected(volume);
+    const own = join(directory, volume.name);
+    const base = volume.hostPath?.path ?? (isClaim(volume) ? claimDirectory(own) : own);
+    const source = mount.subPath === undefined ? base : subPathOf(base, mount.subPath);
+    const isReadOnly =
+      mount.readOnly === true || isProjected(volume) || volume.persistentVolumeClaim?.readOnly === true;
     return { source, target: normalize(mount.mountPath), isReadOnly };
   });
 }
@@ -111,12 +116,9 @@ function ensureHostPath({ path, type = '' }: NonNullable<Volume['hostPath']>): v
 
 /** Volumes whose files are written by us are read-only in containers, as kubelet's are. */
 function isProjected(volume: Volume): boolean {
-  return volume.emptyDir === undefined && volume.hostPath === undefined;
+  return volume.emptyDir === undefined && volume.hostPath === undefined && !isClaim(volume);
 }
 
-function subPath(base: string, path: string): string {
-  const source = join(base, path);
-  if (!source.startsWith(`${base}/`)) throw new VolumeError(`subPath "${path}" leaves its volume`);
-  if (!existsSync(source)) mkdirSync(source, { recursive: true });
-  return source;
+function isClaim(volume: Volume): boolean {
+  return volume.persistentVolumeClaim !== undefined || volume.ephemeral !== undefined;
 }

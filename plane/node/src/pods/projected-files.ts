@@ -1,4 +1,4 @@
-import type { ConfigMap, Secret, Volume } from '@castellan/machinery';
+import type { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Secret, Volume } from '@castellan/machinery';
 import { bytesOf, type EnvironmentSources, fieldValue } from './environment.js';
 import { VolumeError } from './volume-error.js';
 import type { ProjectedFile } from './volume-files.js';
@@ -9,6 +9,10 @@ export type VolumeSources = Pick<
 > & {
   /** A token of the pod's service account, bound to the pod. */
   token(wanted: TokenWish): Promise<IssuedToken>;
+  claim(name: string): Promise<PersistentVolumeClaim | undefined>;
+  persistentVolume(name: string): Promise<PersistentVolume | undefined>;
+  /** The node that the pod is on. */
+  node(): Promise<Node | undefined>;
 };
 
 export interface TokenWish {
@@ -91,7 +95,7 @@ async function ownFiles(volume: Volume, sources: VolumeSources): Promise<readonl
   }
   const kind = Object.keys(volume).find((key) => key !== 'name') ?? 'none';
   throw new VolumeError(
-    `volume "${volume.name}" is of kind ${kind}, which this node does not offer; next: use emptyDir, configMap, secret, downwardAPI, projected or hostPath`,
+    `volume "${volume.name}" is of kind ${kind}, which this node does not offer; next: use emptyDir, configMap, secret, downwardAPI, projected, hostPath, persistentVolumeClaim or ephemeral`,
   );
 }
 

@@ -26,6 +26,11 @@ export interface Controller<T extends KubernetesObject = KubernetesObject> {
   readonly channels?: readonly ChannelSource[];
   /** Which changes of `for` objects are a reason to reconcile; all by default. */
   when?(change: Change<T>): boolean;
+  /**
+   * How urgent a key is: added to the priority of whatever asks for it, so that keys of higher priority run first. 0 by
+   * default. Asked each time that something asks for the key.
+   */
+  priority?(key: ObjectKey, cache: Reader): number;
   /** What asks for a key within this time after the first asks for one run together, at its end; 0 by default. */
   readonly debounceMs?: number;
   /** Keys reconciled at once; 1 by default. */
@@ -46,8 +51,11 @@ export interface DeclaredWrite {
 
 export interface WatchSource<T extends KubernetesObject = KubernetesObject> {
   readonly type: ResourceType<T>;
-  /** The keys of `for` objects (of type `ownType`) to reconcile when this object is added, changed or deleted. */
-  map(object: T, ownType: ResourceType): readonly ObjectKey[];
+  /**
+   * The keys of `for` objects (of type `ownType`) to reconcile when this object is added, changed or deleted. An update maps
+   * the object as it was before as well.
+   */
+  map(object: T, ownType: ResourceType, change: Change<T>): readonly ObjectKey[];
   /** Which changes count; all by default. `generationChanged`, `labelsChanged` and others are ready, and may be combined. */
   when?(change: Change<T>): boolean;
   /**

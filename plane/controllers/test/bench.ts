@@ -37,7 +37,7 @@ export class Bench {
   /** What a change of this object leads to. */
   keysFor(type: ResourceType, object: KubernetesObject): readonly ObjectKey[] {
     const sources = this.#controller.watches?.filter((source) => source.type.plural === type.plural) ?? [];
-    return sources.flatMap(({ map }) => map(object, this.#controller.for));
+    return sources.flatMap(({ map }) => map(object, this.#controller.for, { kind: 'added', object }));
   }
 
   #context(): ReconcileContext {

@@ -17,9 +17,14 @@ const podBindings: ResourceType<Binding> = {
 
 /**
  * Puts a pod on a node: the API server sets `spec.nodeName`, once and for good, and the node agent takes it from there.
- * `false` when there is nothing to bind any more: the pod is gone, or it has a node already.
+ * `taken`: it has a node already, perhaps by an earlier try whose reply was lost, or is being deleted. `gone`: there is no such pod.
  */
-export async function bind(pod: Pod, nodeName: string, client: Client, signal: AbortSignal): Promise<boolean> {
+export async function bind(
+  pod: Pod,
+  nodeName: string,
+  client: Client,
+  signal: AbortSignal,
+): Promise<'bound' | 'taken' | 'gone'> {
   const { namespace = '', name = '', uid } = pod.metadata;
   const binding: Binding = {
     apiVersion: 'v1',
@@ -29,9 +34,10 @@ export async function bind(pod: Pod, nodeName: string, client: Client, signal: A
   };
   try {
     await client.create(podBindings, binding, { subresource: 'binding', signal });
-    return true;
+    return 'bound';
   } catch (error) {
-    if (isStatusError(error, 'Conflict', 'NotFound')) return false;
+    if (isStatusError(error, 'Conflict')) return 'taken';
+    if (isStatusError(error, 'NotFound')) return 'gone';
     throw error;
   }
 }

@@ -1,23 +1,34 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client } from '@castellan/client';
-import { formatKey, type KubernetesObject, type Pod, pods, StatusError } from '@castellan/machinery';
-import type { EventNote, Reader, ReconcileContext } from '@castellan/runtime';
+import {
+  formatKey,
+  type KubernetesObject,
+  keyOf,
+  type Node,
+  nodes,
+  type Pod,
+  pods,
+  type ResourceType,
+  StatusError,
+} from '@castellan/machinery';
+import type { Change, EventNote, ReconcileContext } from '@castellan/runtime';
 import { simulatedWorld } from '@castellan/world';
 import { schedulerController } from '../src/index.js';
 import { node, pod } from './objects.js';
+import { HandCache } from './scene.js';
 
 test('S6: pods that the cache does not show as bound yet still take their room', async () => {
-  const bench = new Bench([node('a', { cpu: '2' }), node('b', { cpu: '2' })]);
-  bench.put(pod('one', { cpu: '2' }), pod('two', { cpu: '2' }), pod('three', { cpu: '2' }));
-  for (const name of ['one', 'two', 'three']) await bench.reconcile(name);
-  assert.deepEqual(bench.writes, ['bind one a', 'bind two b', 'patch three/status']);
+  const bench = new Bench([node('a', { cpu: '2' })]);
+  bench.put(pod('one', { cpu: '2' }), pod('two', { cpu: '2' }));
+  for (const name of ['one', 'two']) await bench.reconcile(name);
+  assert.deepEqual(bench.writes, ['bind one a', 'patch two/status']);
 
-  // The cache catches up with the bindings; then one of the pods is gone and its room free.
-  bench.put(pod('one', { cpu: '2', nodeName: 'a' }), pod('two', { cpu: '2', nodeName: 'b' }));
-  bench.remove('two');
-  await bench.reconcile('three');
-  assert.equal(bench.writes.at(-1), 'bind three b');
+  // The cache catches up with the binding; then the pod is gone and its room free.
+  bench.put(pod('one', { cpu: '2', nodeName: 'a' }));
+  bench.remove('one');
+  await bench.reconcile('two');
+  assert.equal(bench.writes.at(-1), 'bind two a');
 });
 
 test('S6: the room of a pod that vanished before the cache showed its binding is free again', async () => {
@@ -38,6 +49,37 @@ test('S6: a second reconcile of a pod that was just bound writes nothing', async
   assert.deepEqual(bench.writes, ['bind one a']);
 });
 
+test('S6: a binding whose fate is unknown keeps its room, and is tried again for the same node', async () => {
+  const bench = new Bench([node('a', { cpu: '2' }), node('b', { cpu: '2' })]);
+  bench.put(pod('one', { cpu: '2' }));
+  bench.failure = new Error('the connection was lost');
+  await assert.rejects(bench.reconcile('one'), /the connection was lost/);
+  bench.failure = undefined;
+  bench.put(pod('two', { cpu: '2' }));
+  await bench.reconcile('two');
+  await bench.reconcile('one');
+  const [first, second, third] = bench.writes;
+  assert.equal(third, first);
+  assert.notEqual(second?.at(-1), first?.at(-1));
+});
+
+test('S6: a slow binding does not hold the next decision', async () => {
+  const bench = new Bench([node('a'), node('b')]);
+  let letGo = () => {};
+  bench.hold = new Promise((resolve) => {
+    letGo = resolve;
+  });
+  bench.put(pod('one'), pod('two'));
+  const slow = Promise.all([bench.reconcile('one'), bench.reconcile('two')]);
+  assert.equal(bench.writes.length, 2);
+  letGo();
+  await slow;
+  assert.deepEqual(
+    bench.notes.map(({ about, reason }) => `${about} ${reason}`),
+    ['one Scheduled', 'two Scheduled'],
+  );
+});
+
 test('S7: bound, deleted, gated, finished and foreign pods are left alone', async () => {
   const bench = new Bench([node('a')]);
   bench.put(
@@ -51,7 +93,13 @@ test('S7: bound, deleted, gated, finished and foreign pods are left alone', asyn
   assert.deepEqual(bench.writes, []);
 });
 
-test('S7: a pod that was bound by somebody else meanwhile takes no room of ours', async () => {
+test('S7: a pod whose last gate is taken away is scheduled', () => {
+  const bench = new Bench([node('a')]);
+  assert.deepEqual(bench.put(pod('gated', { spec: { schedulingGates: [{ name: 'later' }] } })), []);
+  assert.deepEqual(bench.put(pod('gated')), ['default/gated']);
+});
+
+test('S7: a pod that somebody else bound keeps its room here until it is known where it is', async () => {
   const bench = new Bench([node('a', { cpu: '2' })]);
   bench.put(pod('one', { cpu: '2' }));
   bench.failure = StatusError.of('Conflict', 'pod one is already assigned to node "z"');
@@ -59,101 +107,181 @@ test('S7: a pod that was bound by somebody else meanwhile takes no room of ours'
   bench.failure = undefined;
   bench.put(pod('two', { cpu: '2' }));
   await bench.reconcile('two');
-  assert.deepEqual(bench.writes, ['bind two a']);
+  assert.equal(bench.writes.at(-1), 'patch two/status');
+  bench.put(pod('one', { cpu: '2', nodeName: 'z' }));
+  await bench.reconcile('two');
+  assert.equal(bench.writes.at(-1), 'bind two a');
 });
 
-test('S8: a pod that cannot be placed says why, once', async () => {
+test('S8: a pod that cannot be placed says why, in a condition that is written once', async () => {
   const bench = new Bench([node('a', { cpu: '1' })]);
   bench.put(pod('big', { cpu: '2' }));
   const result = await bench.reconcile('big');
-  const message = '0/1 nodes are available: 1 Insufficient cpu.';
-  assert.deepEqual(result, { requeueAfterMs: 30_000 });
-  assert.deepEqual(bench.notes, [{ type: 'Warning', reason: 'FailedScheduling', message }]);
+  const message =
+    '0/1 nodes are available: 1 Insufficient cpu. ' +
+    'preemption: 0/1 nodes are available: 1 Preemption is not helpful for scheduling.';
+  assert.deepEqual(result, { requeueAfterMs: 300_000 });
+  assert.deepEqual(bench.notes, [
+    { about: 'big', type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', message },
+  ]);
+  const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
   assert.deepEqual(bench.patches, [
     {
-      metadata: { resourceVersion: '1' },
+      metadata: { uid: 'uid-big' },
       status: {
-        conditions: [
-          {
-            type: 'PodScheduled',
-            status: 'False',
-            reason: 'Unschedulable',
-            message,
-            lastTransitionTime: '2026-01-01T00:00:00Z',
-          },
-        ],
+        conditions: [{ lastProbeTime: null, lastTransitionTime: '2026-01-01T00:00:00Z', ...condition }],
       },
     },
   ]);
-  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }];
-  bench.put({ ...pod('big', { cpu: '2' }), status: { conditions } });
+  bench.put({ ...pod('big', { cpu: '2' }), status: { conditions: [condition] } });
   await bench.reconcile('big');
   assert.deepEqual(bench.writes, ['patch big/status']);
-  assert.equal(bench.notes.length, 1);
 });
 
-test('S9: nodes that change and pods that go wake the pods that wait, and only those', async () => {
-  const bench = new Bench([node('a', { cpu: '1' })]);
-  bench.put(pod('big', { cpu: '2' }), pod('small'));
-  await bench.reconcile('big');
-  await bench.reconcile('small');
-  const going = pod('x', { nodeName: 'a', phase: 'Failed' });
-  assert.deepEqual(bench.wokenBy('Node', node('b')), ['default/big']);
-  assert.deepEqual(bench.wokenBy('Pod', going), ['default/big']);
-  assert.deepEqual(bench.wokenBy('Pod', pod('x', { nodeName: 'a', phase: 'Running' })), []);
-});
-
-test('S9: a pod that comes wakes the pods that want to be near it', async () => {
-  const bench = new Bench([node('a', { labels: { zone: 'z' } })]);
+test('S9: changes wake the pods that they may help, and no others', async () => {
+  const bench = new Bench([node('a', { cpu: '1', labels: { zone: 'z' } })]);
   const term = { labelSelector: { matchLabels: { app: 'db' } }, topologyKey: 'zone' };
   const affinity = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [term] } };
-  bench.put(pod('near', { spec: { affinity } }));
+  bench.put(pod('big', { cpu: '2' }), pod('near', { spec: { affinity } }), pod('other', { nodeName: 'a', cpu: '1' }));
+  await bench.reconcile('big');
   await bench.reconcile('near');
-  assert.deepEqual(bench.writes, ['patch near/status']);
-  assert.deepEqual(bench.wokenBy('Pod', pod('x', { nodeName: 'a', phase: 'Running' })), ['default/near']);
+  const small = { kind: 'added', object: node('b', { cpu: '1' }) } as const;
+  assert.deepEqual(bench.changed(nodes, small), ['default/near']);
+  assert.deepEqual(bench.changed(nodes, { kind: 'added', object: node('c', { cpu: '3' }) }), [
+    'default/big',
+    'default/near',
+  ]);
+  const heartbeat = { kind: 'updated', previous: small.object, object: { ...small.object } } as const;
+  assert.deepEqual(bench.changed(nodes, heartbeat), []);
+  assert.deepEqual(bench.put(pod('x', { nodeName: 'a', phase: 'Running' })), ['default/near']);
+  assert.deepEqual(bench.remove('other'), ['default/big', 'default/near']);
+});
+
+test('S9: the first change that may help is followed at once, then a pod rests 1 s, 2 s, … up to 10 s between tries', async () => {
+  const bench = new Bench([node('a', { cpu: '1' })]);
+  bench.put(pod('big', { cpu: '2' }));
+  await bench.reconcile('big');
+  const rests: (number | undefined)[] = [];
+  for (let round = 0; round < 6; round += 1) {
+    await bench.reconcile('big');
+    const restMs = (await bench.reconcile('big'))?.requeueAfterMs;
+    rests.push(restMs);
+    await bench.advance(restMs ?? 0);
+  }
+  assert.deepEqual(rests, [1_000, 2_000, 4_000, 8_000, 10_000, 10_000]);
+});
+
+test('S10: pods of higher priority come first', () => {
+  const controller = schedulerController();
+  const cache = new HandCache();
+  cache.put(pods, pod('urgent', { spec: { priority: 1000 } }), pod('plain'));
+  const urgency = (name: string) => controller.priority?.({ namespace: 'default', name }, cache.reader);
+  assert.equal(urgency('urgent'), 1000);
+  assert.equal(urgency('plain'), 0);
+  assert.equal(urgency('absent'), 0);
+});
+
+test('S11: a pod of higher priority is nominated to a node, then has another go from there and takes its room', async () => {
+  const bench = new Bench([node('a', { cpu: '2' })]);
+  bench.put(pod('low', { cpu: '2', nodeName: 'a' }), pod('high', { cpu: '2', spec: { priority: 10 } }));
+  await bench.reconcile('high');
+  assert.deepEqual(bench.writes, ['patch high/status', 'patch low/status', 'delete low']);
+  assert.deepEqual(
+    bench.notes.map(({ about, reason, message }) => [about, reason, message]),
+    [
+      ['high', 'FailedScheduling', '0/1 nodes are available: 1 Insufficient cpu.'],
+      ['low', 'Preempted', 'Preempted by pod uid-high on node a'],
+    ],
+  );
+  const [nomination, disruption] = bench.patches as { status: Record<string, unknown> }[];
+  assert.equal(nomination?.status.nominatedNodeName, 'a');
+  assert.deepEqual(disruption?.status.conditions, [
+    {
+      type: 'DisruptionTarget',
+      status: 'True',
+      reason: 'PreemptionByScheduler',
+      message: 'default-scheduler: preempting to accommodate a higher priority pod',
+      lastProbeTime: null,
+      lastTransitionTime: '2026-01-01T00:00:00Z',
+    },
+  ]);
+  // Meanwhile a lesser pod does not get the room.
+  bench.remove('low');
+  bench.put(pod('late', { cpu: '2', spec: { priority: 5 } }));
+  await bench.reconcile('late');
+  await bench.reconcile('high');
+  assert.deepEqual(bench.writes.slice(3), ['patch late/status', 'bind high a']);
+});
+
+test('S11: a nomination is read from the pod by a scheduler that did not make it', async () => {
+  const bench = new Bench([node('a', { cpu: '2' })]);
+  const high = pod('high', { cpu: '2', spec: { priority: 10 } });
+  bench.put({ ...high, status: { ...high.status, nominatedNodeName: 'a' } }, pod('late', { cpu: '2' }));
+  await bench.reconcile('late');
+  await bench.reconcile('high');
+  assert.deepEqual(bench.writes, ['patch late/status', 'bind high a']);
 });
 
 /** A scheduler with a cache that the test fills by hand, and a client that notes what is written. */
 class Bench {
   readonly writes: string[] = [];
   readonly patches: unknown[] = [];
-  readonly notes: EventNote[] = [];
+  readonly notes: (EventNote & { readonly about: string })[] = [];
+  readonly world = simulatedWorld(1);
   failure: Error | undefined;
-  readonly #nodes: readonly KubernetesObject[];
-  readonly #pods = new Map<string, Pod>();
+  /** Bindings wait for this. */
+  hold: Promise<void> | undefined;
+  readonly #cache = new HandCache();
+  readonly #known = new Map<string, Pod>();
   readonly #controller = schedulerController();
 
-  constructor(nodes: readonly KubernetesObject[]) {
-    this.#nodes = nodes;
+  constructor(all: readonly Node[] = []) {
+    for (const each of all) this.changed(nodes, { kind: 'added', object: each });
   }
 
-  put(...changed: readonly Pod[]): void {
-    for (const each of changed) this.#pods.set(each.metadata.name ?? '', each);
+  /** What the watch of pods tells; the keys that it wakes. */
+  put(...changed: readonly Pod[]): readonly string[] {
+    return changed.flatMap((object) => {
+      const key = formatKey(keyOf(object));
+      const previous = this.#known.get(key);
+      this.#known.set(key, object);
+      return this.changed(
+        pods,
+        previous === undefined ? { kind: 'added', object } : { kind: 'updated', object, previous },
+      );
+    });
   }
 
-  remove(name: string): void {
-    this.#pods.delete(name);
+  remove(name: string): readonly string[] {
+    const object = this.#known.get(`default/${name}`);
+    assert.ok(object !== undefined);
+    this.#known.delete(`default/${name}`);
+    return this.changed(pods, { kind: 'deleted', object });
+  }
+
+  changed<T extends KubernetesObject>(type: ResourceType<T>, change: Change<T>): readonly string[] {
+    if (change.kind === 'deleted') this.#cache.remove(type, keyOf(change.object));
+    else this.#cache.put(type, change.object);
+    const own = type.kind === 'Pod' && this.#controller.when?.(change as unknown as Change<Pod>) === true;
+    const sources = this.#controller.watches?.filter((source) => source.type.kind === type.kind) ?? [];
+    const woken = sources.flatMap(({ map }) => map(change.object, this.#controller.for, change));
+    return [...(own ? [keyOf(change.object)] : []), ...woken].map(formatKey);
   }
 
   reconcile(name: string) {
     return this.#controller.reconcile({ namespace: 'default', name }, this.#context());
   }
 
-  wokenBy(kind: string, object: KubernetesObject): readonly string[] {
-    const sources = this.#controller.watches?.filter(({ type }) => type.kind === kind) ?? [];
-    return sources.flatMap(({ map }) => map(object, this.#controller.for)).map(formatKey);
+  async advance(ms: number): Promise<void> {
+    await this.world.advance(ms);
   }
 
   #context(): ReconcileContext {
-    const cache = {
-      get: (type: typeof pods, { name }: { name: string }) =>
-        type.kind === pods.kind ? this.#pods.get(name) : undefined,
-      list: (type: typeof pods) => (type.kind === pods.kind ? [...this.#pods.values()] : this.#nodes),
-    } as unknown as Reader;
     const client = {
       create: async (_: unknown, object: KubernetesObject & { target: { name: string } }) => {
-        if (this.failure !== undefined) throw this.failure;
         this.writes.push(`bind ${object.metadata.name} ${object.target.name}`);
+        await this.hold;
+        if (this.failure !== undefined) throw this.failure;
         return object;
       },
       patch: async (
@@ -166,15 +294,19 @@ class Bench {
         this.patches.push(body);
         return {};
       },
+      delete: async (_: unknown, key: { name: string }) => {
+        this.writes.push(`delete ${key.name}`);
+        return true;
+      },
     } as unknown as Client;
     const quiet = () => undefined;
     return {
-      cache,
+      cache: this.#cache.reader,
       client,
-      world: simulatedWorld(1),
+      world: this.world,
       signal: new AbortController().signal,
       log: { debug: quiet, info: quiet, warn: quiet, error: quiet },
-      events: { record: (_, note) => this.notes.push(note) },
+      events: { record: (about, note) => this.notes.push({ about: about.metadata.name ?? '', ...note }) },
     };
   }
 }

@@ -185,7 +185,12 @@ export class ControllerRunner {
     this.#history.trigger(key, cause, change);
     if (change !== undefined) this.#hotLoops.noteTrigger(key, change);
     const { debounceMs = 0 } = this.#options.controller;
-    this.#queue.addAfter(key, Math.max(debounceMs, this.#hotLoops.penaltyMs(key)), priority);
+    this.#queue.addAfter(key, Math.max(debounceMs, this.#hotLoops.penaltyMs(key)), priority + this.#urgency(key));
+  }
+
+  #urgency(key: string): number {
+    const { controller, informers } = this.#options;
+    return controller.priority?.(parseKey(key), informers) ?? 0;
   }
 
   /** Whatever happened to its keys while they were another process's. */
@@ -195,7 +200,7 @@ export class ControllerRunner {
       const key = formatKey(keyOf(object));
       if (shards?.shardOf(key) !== shard) continue;
       this.#history.trigger(key, `shard ${shard} became this process's`);
-      this.#queue.add(key);
+      this.#queue.add(key, this.#urgency(key));
     }
   }
 

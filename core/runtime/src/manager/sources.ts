@@ -100,8 +100,8 @@ export class ControllerSources {
       if (source.when !== undefined && !source.when(change)) continue;
       const priority = base + (source.priority ?? 0);
       // An update concerns whom the object concerned before as well: an owner may have been taken from it.
-      const before = change.kind === 'updated' ? source.map(change.previous, this.#for) : [];
-      for (const key of [...before, ...source.map(change.object, this.#for)].map(formatKey)) {
+      const before = change.kind === 'updated' ? source.map(change.previous, this.#for, change) : [];
+      for (const key of [...before, ...source.map(change.object, this.#for, change)].map(formatKey)) {
         priorities.set(key, Math.max(priority, priorities.get(key) ?? priority));
       }
     }

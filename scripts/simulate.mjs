@@ -64,8 +64,10 @@ async function chosen(scenario) {
   const { etcdChecks } = await import('../tests/dist/simulation/etcd-checks.js');
   const { greeterChecks, greeterUnderFaults } = await import('../core/testkit/dist/test/greeter-scenario.js');
   const { workloadChecks } = await import('../tests/dist/simulation/workload-checks.js');
+  const { growingJob } = await import('../tests/dist/simulation/job-checks.js');
+  const { cronJobChecks } = await import('../tests/dist/simulation/cron-job-checks.js');
   const scenarios = {
-    ...Object.fromEntries(workloadChecks.map((checks) => [checks.name, { checks }])),
+    ...Object.fromEntries([...workloadChecks, growingJob, cronJobChecks].map((checks) => [checks.name, { checks }])),
     greeter: { underFaults: greeterUnderFaults, checks: greeterChecks() },
     etcd: { underFaults: etcdUnderFaults, checks: etcdChecks },
   };

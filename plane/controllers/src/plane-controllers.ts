@@ -3,6 +3,7 @@ import { type Controller, channelSource } from '@castellan/runtime';
 import { nodeApprovalController } from './certificates/node-approval-controller.js';
 import { certificateSigningController } from './certificates/signing-controller.js';
 import type { Component, ComponentContext } from './component.js';
+import { cronJobController } from './cron-jobs/cron-job-controller.js';
 import { endpointsController } from './endpoints/endpoints-controller.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { jobController } from './jobs/job-controller.js';
@@ -50,6 +51,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       jobController(),
       finishedJobController(),
       statefulSetController(),
+      cronJobController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],
     components: [

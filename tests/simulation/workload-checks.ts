@@ -1,6 +1,7 @@
 import type { OperatorScenario } from '@castellan/testkit';
+import { deploymentChecks } from './deployment-checks.js';
 import { replicaSetChecks } from './replica-set-checks.js';
 import { statefulSetChecks } from './stateful-set-checks.js';
 
 /** The stock checks of the plane's controllers of workloads. */
-export const workloadChecks: readonly OperatorScenario[] = [replicaSetChecks, statefulSetChecks];
+export const workloadChecks: readonly OperatorScenario[] = [replicaSetChecks, deploymentChecks, statefulSetChecks];

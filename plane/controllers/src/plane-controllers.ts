@@ -4,6 +4,7 @@ import { nodeApprovalController } from './certificates/node-approval-controller.
 import { certificateSigningController } from './certificates/signing-controller.js';
 import type { Component, ComponentContext } from './component.js';
 import { cronJobController } from './cron-jobs/cron-job-controller.js';
+import { deploymentController } from './deployments/deployment-controller.js';
 import { endpointsController } from './endpoints/endpoints-controller.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { jobController } from './jobs/job-controller.js';
@@ -52,6 +53,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       finishedJobController(),
       statefulSetController(),
       cronJobController(),
+      deploymentController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],
     components: [

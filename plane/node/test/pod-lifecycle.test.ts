@@ -202,7 +202,9 @@ test(
       (mainStatus(pod).state?.waiting?.message ?? '').includes('configmap "late" not found'),
     );
     await until('the event', async () =>
-      (await eventsOf('b')).includes('FailedMount MountVolume.SetUp failed: configmap "late" not found'),
+      (await eventsOf('b')).includes(
+        'FailedMount MountVolume.SetUp failed for volume "v" : configmap "late" not found',
+      ),
     );
     await cluster.create(configMaps, { metadata: { namespace: 'default', name: 'late' }, data: { x: '1' } });
     await podThat('a', 'to be ready', isReady);

@@ -13,7 +13,7 @@ import { ClusterZone } from '../dns/cluster-zone.js';
 import { DnsServer } from '../dns/dns-server.js';
 import { machineNameServers } from '../dns/upstream.js';
 import { ImageCatalogue } from '../images/image-catalogue.js';
-import { podController, takeOverController } from '../pods/pod-controller.js';
+import { podController, takeOverController, volumeSourceControllers } from '../pods/pod-controller.js';
 import type { PodHost } from '../pods/pod-host.js';
 import { removeUnrecorded } from '../pods/pod-sandbox.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
@@ -126,6 +126,7 @@ class ThisMachine implements Machine {
     this.controllers = [
       podController(running),
       takeOverController(this.#started, running),
+      ...volumeSourceControllers(running),
       serviceController(this.#table, this.#proxy),
       ...localStorageControllers({
         volumes: new VolumeDirectories(options.dataDirectory),

@@ -1,12 +1,13 @@
 import { podsOfNode } from '../pods/pod-directory.js';
 import { removeCgroups } from '../sandbox/cgroups.js';
 import { ContainerProcess } from '../sandbox/container-process.js';
+import { unmountBelow } from '../sandbox/mount-points.js';
 import { bridgeName } from '../sandbox/plane-network.js';
 import { removePodNetwork } from '../sandbox/pod-network.js';
 
 /**
  * What a loss of power does to a node: every process of its pods is gone at once, and their networks. Files stay, volumes
- * among them, and nobody has written down how a container ended. May be called again.
+ * among them but for those in memory, and nobody has written down how a container ended. May be called again.
  */
 export async function powerOff(dataDirectory: string, node: string): Promise<void> {
   const bridge = bridgeName(dataDirectory);
@@ -23,6 +24,9 @@ export async function powerOff(dataDirectory: string, node: string): Promise<voi
       cgroups.push(...(directory.readRun(container, number)?.cgroups ?? []));
     }
   }
-  for (const { network } of pods) await removePodNetwork(network, bridge);
+  for (const { directory, network } of pods) {
+    await removePodNetwork(network, bridge);
+    await unmountBelow(directory.path);
+  }
   removeCgroups(cgroups);
 }

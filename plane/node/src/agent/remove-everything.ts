@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { suspendRuns } from '../pods/pod-directory.js';
 import { detectCgroups, removePlaneCgroups } from '../sandbox/cgroups.js';
+import { unmountBelow } from '../sandbox/mount-points.js';
 import { bridgeName, forgetPlaneNetwork, removePlaneNetwork } from '../sandbox/plane-network.js';
 import { leftNamespaces, removePodNetwork } from '../sandbox/pod-network.js';
 
@@ -15,7 +16,7 @@ const attempts = 100;
 const pauseMs = 20;
 
 /**
- * Ends every process of a plane's pods and removes its namespaces, devices, bridge and control groups, whether or not
+ * Ends every process of a plane's pods and removes its namespaces, devices, mounts, bridge and control groups, whether or not
  * a plane is running or its records are whole: all of them are found by names that follow from the directory.
  */
 export async function removeEverything(dataDirectory: string, options: RemovalOptions = {}): Promise<void> {
@@ -24,6 +25,7 @@ export async function removeEverything(dataDirectory: string, options: RemovalOp
   for (const namespace of await leftNamespaces(dataDirectory)) {
     await removePodNetwork(namespace, bridgeName(dataDirectory));
   }
+  await unmountBelow(join(dataDirectory, 'pods'));
   await removePlaneNetwork(dataDirectory);
   await removeGroups(dataDirectory);
   if (options.volumes === true) {

@@ -25,6 +25,11 @@ export function resourceLimits(pod: Pod, container: Container): ResourceLimits {
   };
 }
 
+/** What it may write to the machine's disk, in bytes. */
+export function storageLimitOf(container: Container): number | undefined {
+  return limitOf(container, 'ephemeral-storage');
+}
+
 /** A limit in cores or bytes. */
 function limitOf(container: Container, resource: Resource): number | undefined {
   return amountOf(container.resources?.limits?.[resource]);

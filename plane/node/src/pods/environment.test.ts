@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { totalmem } from 'node:os';
 import { test } from 'node:test';
 import type { Container } from '@castellan/machinery';
 import fc from 'fast-check';
@@ -54,7 +55,7 @@ test('N14 a missing config map, secret or key is named', async () => {
   await missing({ envFrom: [{ secretRef: { name: 'absent' } }] }, 'secret "absent" not found');
   const env = (key: string, name: string) => ({ env: [{ name: 'X', valueFrom: { configMapKeyRef: { name, key } } }] });
   await missing(env('k', 'absent'), 'configmap "absent" not found');
-  await missing(env('other', 'there'), "couldn't find key other in configmap n/there");
+  await missing(env('other', 'there'), "couldn't find key other in ConfigMap n/there");
 });
 
 test('a dollar sign before a parenthesis escapes, unknown names stay, and text without a dollar sign is left alone', () => {
@@ -65,4 +66,23 @@ test('a dollar sign before a parenthesis escapes, unknown names stay, and text w
       (text) => expand(text, { A: '1' }) === text,
     ),
   );
+});
+
+test('resources are told in whole divisors, and what has no limit is told what the machine has', async () => {
+  const resources = { requests: { cpu: '250m' }, limits: { memory: '64Mi', cpu: '1500m' } };
+  const field = (resource: string, divisor?: string) => ({
+    name: `${resource}/${divisor}`,
+    valueFrom: { resourceFieldRef: { resource, ...(divisor === undefined ? {} : { divisor }) } },
+  });
+  const env = [
+    field('limits.cpu'),
+    field('limits.cpu', '1m'),
+    field('requests.cpu', '1m'),
+    field('limits.memory', '1Mi'),
+  ];
+  const values = Object.entries(await resolve({ resources, env })).map(([, value]) => value);
+  assert.deepEqual(values.slice(1), ['2', '1500', '250', '64']);
+  const unlimited = await resolve({ env: [field('limits.memory')] });
+  assert.equal(unlimited['limits.memory/undefined'], String(totalmem()));
+  await assert.rejects(resolve({ env: [field('limits.colour')] }), /unsupported container resource : limits.colour/);
 });

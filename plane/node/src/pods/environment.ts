@@ -1,4 +1,5 @@
 import type { ConfigMap, Container, EnvVar, Pod, Secret } from '@castellan/machinery';
+import { resourceFieldValue } from './resource-field.js';
 
 /** Where a container's environment may come from besides its own manifest. */
 export interface EnvironmentSources {
@@ -59,7 +60,12 @@ async function variableValue(
   const from = variable.valueFrom;
   if (from === undefined) return expand(variable.value ?? '', before);
   if (from.fieldRef !== undefined) return fieldValue(from.fieldRef.fieldPath, sources);
-  if (from.resourceFieldRef !== undefined) return resourceValue(from.resourceFieldRef.resource, container);
+  if (from.resourceFieldRef !== undefined) {
+    const value = resourceFieldValue(sources.pod, from.resourceFieldRef, container);
+    if (value === undefined)
+      throw new ContainerConfigError(`unsupported container resource : ${from.resourceFieldRef.resource}`);
+    return value;
+  }
   const reference = from.configMapKeyRef ?? from.secretKeyRef;
   if (reference === undefined) return '';
   const { name = '', key, optional } = reference;
@@ -71,7 +77,8 @@ async function variableValue(
   }
   const value = textsOf(source)[key];
   if (value === undefined && optional !== true) {
-    throw new ContainerConfigError(`couldn't find key ${key} in ${kind} ${sources.pod.metadata.namespace}/${name}`);
+    const named = kind === 'secret' ? 'Secret' : 'ConfigMap';
+    throw new ContainerConfigError(`couldn't find key ${key} in ${named} ${sources.pod.metadata.namespace}/${name}`);
   }
   return value;
 }
@@ -111,13 +118,6 @@ export function fieldValue(
     default:
       throw new ContainerConfigError(`unsupported fieldPath: ${path}`);
   }
-}
-
-/** Resource limits as plain numbers; without a limit the machine's own is not told. */
-function resourceValue(resource: string, container: Container): string {
-  const [list, name] = resource.split('.');
-  const quantities = list === 'requests' ? container.resources?.requests : container.resources?.limits;
-  return quantities?.[name ?? ''] ?? '0';
 }
 
 function formatMap(map: Readonly<Record<string, string>> = {}): string {

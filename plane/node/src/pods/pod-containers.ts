@@ -26,6 +26,7 @@ import { containersOf } from './pod-spec.js';
 import { volumeMounts } from './pod-volumes.js';
 import type { VolumeSources } from './projected-files.js';
 import { nextBackoffMs } from './restart-backoff.js';
+import { settledMounts } from './settled-mounts.js';
 import { VolumeError } from './volume-error.js';
 
 interface Entry {
@@ -128,6 +129,8 @@ export class PodContainers {
       entry.current = run;
       delete entry.waiting;
       entry.failures = 0;
+      const end = run.end();
+      if (end?.reason === 'StartError') this.explainEnd(container.name, 'RunContainerError', end.message ?? '');
       return run;
     } catch (error) {
       entry.failures += 1;
@@ -169,7 +172,7 @@ export class PodContainers {
     const image = await this.#host.images.resolve(container.image ?? '');
     const sources = this.#withImage(this.sources(await this.#freshest(pod, container), network.address), image);
     const environment = await resolveEnvironment(container, sources);
-    const volumes = volumeMounts(this.#directory.volumes, pod, container);
+    const volumes = volumeMounts(this.#directory.volumes, pod, settledMounts(container, environment));
     const number = previous === undefined ? 0 : previous.record.number + 1;
     const group = { plane: this.#host.network.bridge, pod: this.#uid, container: `${container.name}-${number}` };
     const cgroups = createCgroup(this.#host.cgroups, group, resourceLimits(pod, container));
@@ -204,9 +207,14 @@ export class PodContainers {
       cgroups,
     });
     events.record(pod, { type: 'Normal', reason: 'Created', message: `Created container ${container.name}` });
-    const process = await ContainerProcess.start(launch);
-    events.record(pod, { type: 'Normal', reason: 'Started', message: `Started container ${container.name}` });
-    return new ContainerRun(record, process, this.#uid);
+    const run = new ContainerRun(record, await ContainerProcess.start(launch), this.#uid);
+    const end = run.end();
+    if (end?.reason === 'StartError') {
+      events.record(pod, { type: 'Warning', reason: 'Failed', message: `Error: ${end.message}` });
+    } else {
+      events.record(pod, { type: 'Normal', reason: 'Started', message: `Started container ${container.name}` });
+    }
+    return run;
   }
 
   /**

@@ -1,4 +1,4 @@
-import { nodes, pods } from '@castellan/machinery';
+import { configMaps, nodes, pods, secrets } from '@castellan/machinery';
 import { type Channel, type Controller, type ReconcileContext, watchSource } from '@castellan/runtime';
 import type { PodWorkers } from './pod-workers.js';
 
@@ -17,6 +17,19 @@ export function podController(running: RunningNodes): Controller {
       return undefined;
     },
   };
+}
+
+/** Files of volumes follow the ConfigMaps and Secrets that they come from while a pod runs. */
+export function volumeSourceControllers(running: RunningNodes): readonly Controller[] {
+  return [configMaps, secrets].map((type) => ({
+    name: `node-${type.plural}`,
+    for: type,
+    async reconcile(key, context) {
+      const kind = type.kind === 'Secret' ? 'Secret' : 'ConfigMap';
+      for (const workers of running(context).values()) workers.sourceChanged(kind, key);
+      return undefined;
+    },
+  }));
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Pod } from '@castellan/machinery';
 import { removePodCgroups } from '../sandbox/cgroups.js';
+import { unmountBelow } from '../sandbox/mount-points.js';
 import type { PlaneNetwork } from '../sandbox/plane-network.js';
 import {
   createPodNetwork,
@@ -65,6 +66,11 @@ export class PodSandbox {
     if (recorded !== undefined) await removePodNetwork(recorded, this.#host.network.bridge);
   }
 
+  /** Removes the pod's files, volumes included. */
+  async remove(): Promise<void> {
+    await removeFiles(this.directory);
+  }
+
   /** The record is written before this returns, with no pause in between: two pods never get one index. */
   #index(pod: Pod): number {
     const known = this.directory.read();
@@ -101,6 +107,12 @@ export async function removeOrphan(host: PodHost, directory: PodDirectory): Prom
   const { network } = host;
   if (record !== undefined) await removePodNetwork(podNetworkAt(network, record.networkIndex), network.bridge);
   await removePodGroups(host, directory.uid);
+  await removeFiles(directory);
+}
+
+/** What lives in memory is mounted in the pod's directory. */
+async function removeFiles(directory: PodDirectory): Promise<void> {
+  await unmountBelow(directory.path);
   directory.remove();
 }
 

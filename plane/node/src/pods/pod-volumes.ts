@@ -1,8 +1,10 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import type { Container, Pod, Volume } from '@castellan/machinery';
-import { giveDirectory, type Mount } from '../sandbox/root-file-system.js';
+import type { Mount } from '../sandbox/root-file-system.js';
 import { claimDirectory, linkClaim } from './claim-volumes.js';
+import { ensureEmptyDirectory } from './empty-directory.js';
+import { ensureHostPath } from './host-path.js';
 import type { PodHost } from './pod-host.js';
 import { projectedFiles, type VolumeSources } from './projected-files.js';
 import { subPathOf } from './sub-path.js';
@@ -19,7 +21,9 @@ const renewalRetryMs = 30_000;
 export class PodVolumes {
   readonly #host: Pick<PodHost, 'world' | 'log'>;
   readonly #directory: string;
+  #isBegun = false;
   #areMade = false;
+  #isStale = false;
   #retryMs = firstRetryMs;
   #renewAtMs: number | undefined;
 
@@ -31,7 +35,8 @@ export class PodVolumes {
   /** Makes those that are not there. Throws a VolumeError when one cannot be made, to be tried again later. */
   async ensure(sources: VolumeSources): Promise<void> {
     if (this.#areMade) return;
-    this.#renewAtMs = await makeVolumes(this.#directory, sources);
+    this.#isBegun = true;
+    this.#renewAtMs = await makeVolumes(this.#directory, sources.pod.spec?.volumes ?? [], sources);
     this.#areMade = true;
   }
 
@@ -42,15 +47,23 @@ export class PodVolumes {
     return waitMs;
   }
 
+  /** What the files come from has changed, or may have: the next `renew` looks. */
+  expire(): void {
+    this.#isStale = this.#isBegun;
+  }
+
   /**
-   * Replaces tokens while the old ones hold; when that fails the pod goes on with what it has. Returns when to ask
-   * again, in milliseconds since the epoch: never, for a pod without tokens.
+   * Replaces tokens while the old ones hold, and files whose source has changed; when that fails the pod goes on with
+   * what it has. Returns when to ask again, in milliseconds since the epoch: never, for a pod without tokens.
    */
   async renew(sources: VolumeSources): Promise<number | undefined> {
     const { clock } = this.#host.world;
-    if (this.#renewAtMs === undefined || clock.now() < this.#renewAtMs) return this.#renewAtMs;
+    const isDue = this.#renewAtMs !== undefined && clock.now() >= this.#renewAtMs;
+    if (!this.#isStale && !isDue) return this.#renewAtMs;
+    this.#isStale = false;
     try {
-      this.#renewAtMs = await makeVolumes(this.#directory, sources);
+      const volumes = (sources.pod.spec?.volumes ?? []).filter(isProjected);
+      this.#renewAtMs = await makeVolumes(this.#directory, volumes, sources);
     } catch (error) {
       const { namespace, name } = sources.pod.metadata;
       this.#host.log.warn('volumes not renewed', { pod: `${namespace}/${name}`, error: String(error) });
@@ -61,25 +74,40 @@ export class PodVolumes {
 }
 
 /** What is there is kept with its content, but for files that come from the API. Returns when those are to be renewed. */
-async function makeVolumes(directory: string, sources: VolumeSources): Promise<number | undefined> {
+async function makeVolumes(
+  directory: string,
+  volumes: readonly Volume[],
+  sources: VolumeSources,
+): Promise<number | undefined> {
   // Nobody else on the machine may read a pod's secrets; containers see their volumes by mounts, not by this path.
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   const renewals: number[] = [];
-  const volumes = sources.pod.spec?.volumes ?? [];
   await Promise.all(
     volumes.map(async (volume) => {
-      const path = join(directory, volume.name);
-      if (volume.emptyDir !== undefined) ensureEmptyDirectory(path, sources.pod);
-      else if (volume.hostPath !== undefined) ensureHostPath(volume.hostPath);
-      else if (isClaim(volume)) await linkClaim(path, volume, sources);
-      else {
-        const { files, renewAtMs } = await projectedFiles(volume, sources);
-        writeFiles(path, files);
+      try {
+        const renewAtMs = await makeVolume(join(directory, volume.name), volume, sources);
         if (renewAtMs !== undefined) renewals.push(renewAtMs);
+      } catch (error) {
+        if (!(error instanceof VolumeError)) throw error;
+        throw new VolumeError(`MountVolume.SetUp failed for volume "${volume.name}" : ${error.message}`, {
+          cause: error,
+        });
       }
     }),
   );
   return renewals.length === 0 ? undefined : Math.min(...renewals);
+}
+
+async function makeVolume(path: string, volume: Volume, sources: VolumeSources): Promise<number | undefined> {
+  if (volume.emptyDir !== undefined) await ensureEmptyDirectory(path, volume.emptyDir, sources.pod);
+  else if (volume.hostPath !== undefined) ensureHostPath(volume.hostPath);
+  else if (isClaim(volume)) await linkClaim(path, volume, sources);
+  else {
+    const { files, renewAtMs } = await projectedFiles(volume, sources);
+    writeFiles(path, files);
+    return renewAtMs;
+  }
+  return undefined;
 }
 
 /** Where a container sees its volumes. Every volume must have been made. */
@@ -94,24 +122,6 @@ export function volumeMounts(directory: string, pod: Pod, container: Container):
       mount.readOnly === true || isProjected(volume) || volume.persistentVolumeClaim?.readOnly === true;
     return { source, target: normalize(mount.mountPath), isReadOnly };
   });
-}
-
-function ensureEmptyDirectory(path: string, pod: Pod): void {
-  if (existsSync(path)) return;
-  mkdirSync(path);
-  chmodSync(path, 0o777);
-  const group = pod.spec?.securityContext?.fsGroup;
-  if (group !== undefined) giveDirectory(path, { user: 0, group });
-}
-
-function ensureHostPath({ path, type = '' }: NonNullable<Volume['hostPath']>): void {
-  if (type === 'DirectoryOrCreate') mkdirSync(path, { recursive: true });
-  if (type === 'FileOrCreate' && !existsSync(path)) writeFileSync(path, '');
-  const stat = statSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) throw new VolumeError(`hostPath "${path}" does not exist on this machine`);
-  if (type.startsWith('Directory') && !stat.isDirectory())
-    throw new VolumeError(`hostPath "${path}" is not a directory`);
-  if (type.startsWith('File') && !stat.isFile()) throw new VolumeError(`hostPath "${path}" is not a file`);
 }
 
 /** Volumes whose files are written by us are read-only in containers, as kubelet's are. */

@@ -1,10 +1,12 @@
 // Walk 9/10: the pod that the scheduler bound to this node is brought up here: network, volumes, then its containers.
+import { isDeepStrictEqual } from 'node:util';
 import type { Container, Pod } from '@castellan/machinery';
 import type { ContainerUser } from '../sandbox/container-process.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';
 import { containerUser } from './container-launch.js';
 import type { ProbeKind } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
+import { hasStorageLimits, storageFailure, storageLookMs } from './local-storage.js';
 import { PassLoop } from './pass-loop.js';
 import { PodContainers } from './pod-containers.js';
 import { activeDeadlineMs, deadlineExceeded, type PodFailure } from './pod-failure.js';
@@ -19,6 +21,7 @@ import { PodStops, type StopWish } from './pod-stops.js';
 import { PodVolumes } from './pod-volumes.js';
 import { PostStartHooks } from './post-start-hooks.js';
 import { VolumeError } from './volume-error.js';
+import { refersTo } from './volume-references.js';
 
 /** A container that a command can be run in. */
 export interface RunningContainer {
@@ -46,6 +49,7 @@ export class PodWorker {
   #isGone = false;
   #isReleased = false;
   #failure: PodFailure | undefined;
+  #storageLookAtMs = 0;
 
   constructor(host: PodHost, pod: Pod, hasEnded: (worker: PodWorker) => void) {
     this.uid = pod.metadata.uid ?? '';
@@ -106,7 +110,20 @@ export class PodWorker {
   /** The object has changed; `undefined` when the API server has none any more: everything ends at once. */
   update(pod: Pod | undefined): void {
     if (pod === undefined) this.#isGone = true;
-    else this.#pod = pod;
+    else {
+      // Files of volumes may show them.
+      const { labels, annotations } = this.#pod.metadata;
+      if (!isDeepStrictEqual([labels, annotations], [pod.metadata.labels, pod.metadata.annotations]))
+        this.#volumes.expire();
+      this.#pod = pod;
+    }
+    this.wake();
+  }
+
+  /** A ConfigMap or Secret has changed, or come, or gone. */
+  sourceChanged(kind: 'ConfigMap' | 'Secret', name: string): void {
+    if (!refersTo(this.#pod, kind, name)) return;
+    this.#volumes.expire();
     this.wake();
   }
 
@@ -136,6 +153,7 @@ export class PodWorker {
       return this.#passes.wakeAt(this.#now() + this.#volumes.nextRetryMs());
     }
     this.#checkDeadline();
+    await this.#checkStorage();
     const before = this.#plan();
     for (const name of before.replace) this.#replace(name);
     for (const name of before.start) {
@@ -176,6 +194,17 @@ export class PodWorker {
     }
   }
 
+  /** Every ten seconds, and when a container has ended, for a pod that may write so much and no more. */
+  async #checkStorage(): Promise<void> {
+    if (!hasStorageLimits(this.#pod) || this.#failure !== undefined) return;
+    if (this.#now() >= this.#storageLookAtMs) {
+      const failure = await storageFailure(this.#pod, this.#sandbox.directory);
+      if (failure !== undefined) return this.#fail(failure, 'Warning');
+      this.#storageLookAtMs = this.#now() + storageLookMs;
+    }
+    this.#passes.wakeAt(this.#storageLookAtMs);
+  }
+
   /** The pod as a whole fails: what runs is ended, and nothing is started any more. */
   #fail(failure: PodFailure, type: 'Normal' | 'Warning'): void {
     if (this.#failure !== undefined) return;
@@ -199,7 +228,7 @@ export class PodWorker {
       return undefined;
     } catch (error) {
       if (!(error instanceof VolumeError)) throw error;
-      const message = `MountVolume.SetUp failed: ${error.message}`;
+      const { message } = error;
       this.#host.events.record(this.#pod, { type: 'Warning', reason: 'FailedMount', message });
       return message;
     }
@@ -214,7 +243,7 @@ export class PodWorker {
     if (!this.#isGone) await this.#publish(this.#plan());
     await this.#removeSandbox();
     if (!this.#isGone) await deleteObject(this.#host, this.#pod);
-    this.#sandbox.directory.remove();
+    await this.#sandbox.remove();
     this.#passes.close();
     this.#hasEnded(this);
   }
@@ -257,7 +286,11 @@ export class PodWorker {
         this.#unwatch(run);
         continue;
       }
-      this.#probes.watch(run, () => this.wake());
+      this.#probes.watch(run, () => {
+        // What it has written is counted now, for its next start may not come.
+        this.#storageLookAtMs = 0;
+        this.wake();
+      });
       if (this.#postStarts.isRunning(run)) continue;
       this.#probes.probe(run, this.#target(run), {
         changed: () => this.wake(),

@@ -34,6 +34,13 @@ export class PodWorkers {
     worker.wake();
   }
 
+  /** A ConfigMap or Secret is not what it was. */
+  sourceChanged(kind: 'ConfigMap' | 'Secret', { namespace, name }: ObjectKey): void {
+    for (const worker of this.#workers.values()) {
+      if (worker.pod.metadata.namespace === namespace) worker.sourceChanged(kind, name);
+    }
+  }
+
   find(key: ObjectKey): PodWorker | undefined {
     const name = formatKey(key);
     const found = [...this.#workers.values()].filter((worker) => formatKey(keyOf(worker.pod)) === name);

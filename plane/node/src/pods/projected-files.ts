@@ -1,5 +1,6 @@
 import type { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Secret, Volume } from '@castellan/machinery';
 import { bytesOf, type EnvironmentSources, fieldValue } from './environment.js';
+import { type ResourceField, resourceFieldValue } from './resource-field.js';
 import { VolumeError } from './volume-error.js';
 import type { ProjectedFile } from './volume-files.js';
 
@@ -136,22 +137,30 @@ function namedFiles(
     const content = contents[item.key];
     if (content !== undefined) return [{ path: item.path, content, mode: item.mode ?? mode }];
     if (source.optional === true) return [];
-    throw new VolumeError(`${kind} "${source.name}" has no key "${item.key}"`);
+    const reference =
+      kind === 'secret' ? 'references non-existent secret key' : 'configmap references non-existent config key';
+    throw new VolumeError(`${reference}: ${item.key}`);
   });
 }
 
-function downwardFiles(
-  items: readonly {
-    readonly path: string;
-    readonly mode?: number;
-    readonly fieldRef?: { readonly fieldPath: string };
-  }[],
-  mode: number,
-  sources: VolumeSources,
-): readonly ProjectedFile[] {
+function downwardFiles(items: readonly DownwardItem[], mode: number, sources: VolumeSources): readonly ProjectedFile[] {
   return items.map((item) => ({
     path: item.path,
-    content: Buffer.from(item.fieldRef === undefined ? '' : fieldValue(item.fieldRef.fieldPath, sources)),
+    content: Buffer.from(downwardValue(item, sources)),
     mode: item.mode ?? mode,
   }));
+}
+
+interface DownwardItem {
+  readonly path: string;
+  readonly mode?: number;
+  readonly fieldRef?: { readonly fieldPath: string };
+  readonly resourceFieldRef?: ResourceField;
+}
+
+function downwardValue({ fieldRef, resourceFieldRef }: DownwardItem, sources: VolumeSources): string {
+  if (fieldRef !== undefined) return fieldValue(fieldRef.fieldPath, sources);
+  const value = resourceFieldRef === undefined ? '' : resourceFieldValue(sources.pod, resourceFieldRef);
+  if (value === undefined) throw new VolumeError(`unsupported container resource : ${resourceFieldRef?.resource}`);
+  return value;
 }

@@ -1,4 +1,16 @@
-import { chmodSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** One file of a volume whose content comes from the API. */
@@ -15,6 +27,7 @@ export interface ProjectedFile {
  */
 export function writeFiles(path: string, files: readonly ProjectedFile[]): void {
   mkdirSync(path, { recursive: true });
+  if (isWritten(path, files)) return;
   const version = `..${process.hrtime.bigint()}`;
   for (const file of files) {
     const target = join(path, version, file.path);
@@ -32,6 +45,28 @@ export function writeFiles(path: string, files: readonly ProjectedFile[]): void 
     const isOldVersion = /^\.\.\d+$/.test(name) && name !== version;
     if (isOldVersion || (!name.startsWith('..') && !names.has(name))) rmSync(join(path, name), { recursive: true });
   }
+}
+
+/** The files are there as they are to be; a volume that nobody changed keeps its times and inodes. */
+function isWritten(path: string, files: readonly ProjectedFile[]): boolean {
+  const current = join(path, '..data');
+  if (lstatSync(current, { throwIfNoEntry: false }) === undefined) return false;
+  const known = filesBelow(realpathSync(current));
+  return (
+    known.length === new Set(files.map((file) => file.path)).size &&
+    files.every((file) => {
+      const place = join(current, file.path);
+      const stat = statSync(place, { throwIfNoEntry: false });
+      return stat?.isFile() === true && (stat.mode & 0o7777) === file.mode && readFileSync(place).equals(file.content);
+    })
+  );
+}
+
+function filesBelow(directory: string): readonly string[] {
+  return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    return entry.isDirectory() ? filesBelow(path) : [path];
+  });
 }
 
 /** The name is a link already, wherever it leads. */

@@ -105,7 +105,7 @@ export class ContainerProcess {
     writeLayer(root);
     writeFileSync(join(directory, 'state/boot'), bootId());
     // In a file, not on the command line: the environment may hold secrets, and every user sees command lines.
-    writeFileSync(join(directory, 'state/args'), isolationArguments(launch, root).join('\0'), { mode: 0o600 });
+    writeFileSync(join(directory, 'state/args'), joinArguments(isolationArguments(launch, root)), { mode: 0o600 });
     if (launch.hasInput) await requireCommand('mkfifo', ['-m', '600', join(directory, 'state/stdin')]);
     const log = openSync(join(directory, 'log'), 'a', 0o640);
     try {
@@ -268,6 +268,14 @@ export function asUser(user: ContainerUser | undefined, command: readonly string
   if (user === undefined || (user.user === 0 && user.group === 0 && user.groups.length === 0)) return command;
   const groups = user.groups.length === 0 ? '--clear-groups' : `--groups=${user.groups.join(',')}`;
   return ['/usr/bin/setpriv', `--reuid=${user.user}`, `--regid=${user.group}`, groups, '--', ...command];
+}
+
+/** A NUL ends an argument: within one, it would let whoever wrote it (into a Secret, say) add arguments of his own. */
+function joinArguments(words: readonly string[]): string {
+  if (words.some((word) => word.includes('\0'))) {
+    throw new Error('a path or a variable of the environment contains a NUL, which no program can be given');
+  }
+  return words.join('\0');
 }
 
 function isolationArguments(launch: ContainerLaunch, root: RootFileSystem): readonly string[] {

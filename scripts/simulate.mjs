@@ -66,8 +66,11 @@ async function chosen(scenario) {
   const { workloadChecks } = await import('../tests/dist/simulation/workload-checks.js');
   const { growingJob } = await import('../tests/dist/simulation/job-checks.js');
   const { cronJobChecks } = await import('../tests/dist/simulation/cron-job-checks.js');
+  const { disruptionChecks } = await import('../tests/dist/simulation/disruption-checks.js');
   const scenarios = {
-    ...Object.fromEntries([...workloadChecks, growingJob, cronJobChecks].map((checks) => [checks.name, { checks }])),
+    ...Object.fromEntries(
+      [...workloadChecks, growingJob, cronJobChecks, disruptionChecks].map((checks) => [checks.name, { checks }]),
+    ),
     greeter: { underFaults: greeterUnderFaults, checks: greeterChecks() },
     etcd: { underFaults: etcdUnderFaults, checks: etcdChecks },
   };

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CheckName, checkOperator } from '@castellan/testkit';
 import { cronJobChecks } from './simulation/cron-job-checks.js';
+import { disruptionChecks } from './simulation/disruption-checks.js';
 import { endingJob, growingJob } from './simulation/job-checks.js';
 
 /** Those that need no way back: what has run has run. */
@@ -19,5 +20,10 @@ test('a Job that ends counts each pod once, wherever the controllers are killed 
 
 test('the CronJob controller passes the checks for any operator, at points spread over a run', async () => {
   const report = await checkOperator(cronJobChecks, { checks: oneWay, atMost: 2 });
+  assert.deepEqual(report.failures, [], String(report));
+});
+
+test('the disruption controller passes the checks for any operator, at points spread over a budget that is made tighter', async () => {
+  const report = await checkOperator(disruptionChecks, { atMost: 1 });
   assert.deepEqual(report.failures, [], String(report));
 });

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Client } from '@castellan/client';
 import { apiVersionOf, type ResourceType } from '@castellan/machinery';
+import { fieldOf, listAt, textAt } from './document.js';
 
 /** A resource that an API server serves now, in the version that it prefers. */
 export interface ServedResource extends ResourceType {
@@ -71,19 +72,4 @@ function parseResources(group: string, version: string, document: unknown): read
     const verbs = listAt(entry, 'verbs').filter((verb) => typeof verb === 'string');
     return [{ group, version, kind, plural, isNamespaced: fieldOf(entry, 'namespaced') === true, verbs }];
   });
-}
-
-function fieldOf(value: unknown, name: string): unknown {
-  if (typeof value !== 'object' || value === null) return undefined;
-  return Object.getOwnPropertyDescriptor(value, name)?.value;
-}
-
-function listAt(value: unknown, name: string): readonly unknown[] {
-  const list = fieldOf(value, name);
-  return Array.isArray(list) ? list : [];
-}
-
-function textAt(value: unknown, name: string): string | undefined {
-  const text = fieldOf(value, name);
-  return typeof text === 'string' ? text : undefined;
 }

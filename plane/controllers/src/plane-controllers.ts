@@ -5,6 +5,8 @@ import { certificateSigningController } from './certificates/signing-controller.
 import type { Component, ComponentContext } from './component.js';
 import { cronJobController } from './cron-jobs/cron-job-controller.js';
 import { deploymentController } from './deployments/deployment-controller.js';
+import { disruptionController } from './disruption/disruption-controller.js';
+import { staleDisruptionTargetController } from './disruption/stale-target-controller.js';
 import { endpointsController } from './endpoints/endpoints-controller.js';
 import { garbageCollector } from './garbage-collector/garbage-collector.js';
 import { jobController } from './jobs/job-controller.js';
@@ -53,6 +55,8 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       finishedJobController(),
       statefulSetController(),
       cronJobController(),
+      disruptionController(),
+      staleDisruptionTargetController(),
       deploymentController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],

@@ -1,4 +1,10 @@
-import { type KubernetesObject, type LabelSelector, matchesLabels, type ObjectKey } from '@castellan/machinery';
+import {
+  type KubernetesObject,
+  type LabelSelector,
+  matchesLabels,
+  type ObjectKey,
+  type ObjectMeta,
+} from '@castellan/machinery';
 import { controllerOf } from './plan-claims.js';
 
 /**
@@ -22,8 +28,11 @@ export class SelectingOwners {
 
   /** The keys to reconcile for an object that nobody controls; none for any other. */
   ownersOf(object: KubernetesObject): readonly ObjectKey[] {
-    if (controllerOf(object) !== undefined) return [];
-    const { namespace = '', labels } = object.metadata;
+    return controllerOf(object) === undefined ? this.selecting(object.metadata) : [];
+  }
+
+  /** The keys of those that select these labels, whoever controls what has them. */
+  selecting({ namespace = '', labels }: Pick<ObjectMeta, 'namespace' | 'labels'>): readonly ObjectKey[] {
     return [...(this.#owners.get(namespace) ?? [])]
       .filter(([, selector]) => matchesLabels(selector, labels))
       .map(([name]) => ({ namespace, name }));

@@ -63,7 +63,7 @@ test('N16 an answer that does not fit a datagram comes over TCP, and an outside 
   table.replace('default', [
     {
       ...{ namespace: 'default', name: 'many', clusterIp: undefined, externalName: undefined, ports },
-      ...{ affinityMs: undefined, selectsPods: true, staysOnNode: false },
+      ...{ affinityMs: undefined, selectsPods: true, staysOnNode: false, entersOwnNode: false },
     },
   ]);
   const zone = new ClusterZone('cluster.local', table, () => false);

@@ -50,7 +50,11 @@ async function freePort(): Promise<number> {
 }
 
 function listenersOf(t: TestContext): ServiceListeners {
-  const listeners = new ServiceListeners(createLog({ write: () => undefined, world: realWorld() }), clock);
+  const listeners = new ServiceListeners(
+    createLog({ write: () => undefined, world: realWorld() }),
+    clock,
+    () => undefined,
+  );
   t.after(() => listeners.close());
   return listeners;
 }
@@ -127,9 +131,10 @@ test('an address that another owner has is taken over when it is given up', asyn
 
 test('N25 with session affinity a client has the same backend until its time is over, counted from its last connection', async () => {
   const world = simulatedWorld(1);
-  const choice = new BackendChoice(world.clock);
+  const choice = new BackendChoice(world.clock, () => undefined);
   const [a, b, c] = [backend(1), backend(2), backend(3)];
-  choice.replace([a, b, c], 10_000);
+  const rest = { affinityMs: 10_000, staysOnNode: false };
+  choice.replace({ backends: [a, b, c], ...rest });
   const call = (client: string) => {
     const chosen = choice.order(client)[0] ?? a;
     choice.chosen(client, chosen);
@@ -142,14 +147,29 @@ test('N25 with session affinity a client has the same backend until its time is 
   assert.equal(call('10.0.0.1'), first);
   await world.advance(9_000);
   assert.equal(call('10.0.0.1'), first, 'its time began anew');
-  choice.replace(
-    [a, b, c].filter(({ port }) => port !== first),
-    10_000,
-  );
+  choice.replace({ backends: [a, b, c].filter(({ port }) => port !== first), ...rest });
   assert.notEqual(call('10.0.0.1'), first, 'what has left is not waited for');
-  choice.replace([a, b, c], 10_000);
+  choice.replace({ backends: [a, b, c], ...rest });
   const kept = call('10.0.0.1');
   await world.advance(10_000);
   const later = [call('10.0.0.3'), call('10.0.0.4'), call('10.0.0.1')];
   assert.equal(new Set(later).size, 3, `after ${kept} it is one client among others`);
+});
+
+test('N26 with internalTrafficPolicy Local a pod gets to the backends of its node, and the machine to all', () => {
+  const nodeOf = (client: string) => (client === 'machine' ? undefined : client);
+  const choice = new BackendChoice(clock, nodeOf);
+  const backends = [
+    { ...backend(1), node: 'one' },
+    { ...backend(2), node: 'two' },
+  ];
+  choice.replace({ backends, affinityMs: undefined, staysOnNode: true });
+  const portsFor = (client: string) =>
+    choice
+      .order(client)
+      .map(({ port }) => port)
+      .sort();
+  assert.deepEqual(portsFor('one'), [1]);
+  assert.deepEqual(portsFor('three'), []);
+  assert.deepEqual(portsFor('machine'), [1, 2]);
 });

@@ -24,7 +24,7 @@ import { LogClock } from '../sandbox/log-times.js';
 import { NamespaceConnectors } from '../sandbox/namespace-connector.js';
 import { ensurePlaneNetwork, nodeNetworkAt, type PlaneNetwork, removeNodeAddress } from '../sandbox/plane-network.js';
 import { serviceController } from '../services/service-controller.js';
-import { ServiceProxy } from '../services/service-proxy.js';
+import { ServiceProxy, type ServiceProxyMode } from '../services/service-proxy.js';
 import { ServiceTable, serviceEnvironment } from '../services/service-table.js';
 import { localStorageControllers } from '../storage/local-storage.js';
 import { VolumeDirectories } from '../storage/volume-directories.js';
@@ -51,6 +51,8 @@ export interface MachineOptions {
   /** Where the service `kubernetes` leads. */
   readonly apiServer: { readonly host: string; readonly port: number };
   readonly images?: { readonly programDirectory?: string };
+  /** `nftables` by default: by the kernel where it can. */
+  readonly serviceProxy?: ServiceProxyMode;
 }
 
 /**
@@ -143,7 +145,8 @@ class ThisMachine implements Machine {
       ...(serviceCidr === undefined ? {} : { serviceCidr }),
     });
     await removeUnrecorded(dataDirectory, network);
-    this.#proxy.use({ podRange: network.podRange, nodeAddresses: [network.gateway] });
+    const places = nodes.map(({ name }, ordinal) => ({ name, ...nodeNetworkAt(network, ordinal) }));
+    await this.#proxy.start({ ...network, nodes: places }, this.#options.serviceProxy);
     this.#dns = await this.#listenDns(network);
     this.#shared = this.#share(network);
     for (const [ordinal, { name, isStopped = false }] of nodes.entries()) {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, realpathSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { removeNftTables } from '../nftables/nft-table.js';
 import {
   type AddressRange,
   addressAt,
@@ -93,6 +94,7 @@ export async function removeNodeAddress({ bridge, gateway }: PlaneNetwork, { add
 /** Removes the bridge, and with it its addresses and routes. */
 export async function removePlaneNetwork(dataDirectory: string): Promise<void> {
   const bridge = bridgeName(dataDirectory);
+  await removeNftTables(bridge);
   if (hasDevice(bridge)) await requireCommand('ip', ['link', 'delete', bridge]);
 }
 
@@ -112,7 +114,9 @@ async function ensureBridge(network: PlaneNetwork): Promise<void> {
   const commands = [
     `address replace ${gateway}/${podRange.prefixLength} dev ${bridge}`,
     `link set ${bridge} up`,
-    ...(serviceRange === undefined ? [] : [`route replace local ${formatRange(serviceRange)} dev ${bridge}`]),
+    ...(serviceRange === undefined
+      ? []
+      : [`route replace local ${formatRange(serviceRange)} dev ${bridge} src ${gateway}`]),
   ];
   await requireCommand('ip', ['-batch', '-'], { input: `${commands.join('\n')}\n` });
 }

@@ -38,6 +38,8 @@ export async function createPodNetwork(network: PlaneNetwork, pod: PodNetwork): 
     `netns add ${pod.namespace}`,
     `link add ${device} type veth peer name eth0 netns ${pod.namespace}`,
     `link set ${device} master ${network.bridge} up`,
+    // A pod may reach itself by a service: then a frame goes back where it came from.
+    `link set ${device} type bridge_slave hairpin on`,
   ];
   const inside = [
     'link set lo up',

@@ -11,6 +11,12 @@ export interface Frontend {
   readonly staysOnNode: boolean;
 }
 
+/** One of the machine's nodes, as its pods' addresses tell it. */
+export interface NodeAddress {
+  readonly name: string;
+  readonly address: string;
+}
+
 /** Of the machine: reached from its own programs alone. */
 const loopback = '127.0.0.1';
 
@@ -20,19 +26,20 @@ export function frontendKey({ protocol, address, port }: Pick<Frontend, 'protoco
 }
 
 /**
- * A service's cluster address, and its node ports on the nodes' addresses and on loopback. Every node is on this machine, so
- * `externalTrafficPolicy: Local` changes nothing: no traffic to a node port leaves the machine's nodes, and each sees its client.
+ * A service's cluster address, and its node ports on the nodes' addresses and on loopback. With `externalTrafficPolicy: Local` a
+ * node's address leads to its own pods; loopback is no node's, and leads to all.
  */
-export function serviceFrontends(service: ServiceBackends, nodeAddresses: readonly string[]): readonly Frontend[] {
+export function serviceFrontends(service: ServiceBackends, nodes: readonly NodeAddress[]): readonly Frontend[] {
   const { affinityMs, staysOnNode, clusterIp } = service;
   if (clusterIp === undefined) return [];
   return service.ports.flatMap(({ protocol, port, nodePort, backends }) => {
-    const common = { protocol, backends, affinityMs };
-    const inside: Frontend = { ...common, address: clusterIp, port, staysOnNode };
+    const common = { protocol, affinityMs };
+    const inside: Frontend = { ...common, address: clusterIp, port, backends, staysOnNode };
     if (nodePort === undefined) return [inside];
-    return [
-      inside,
-      ...[...nodeAddresses, loopback].map((address) => ({ ...common, address, port: nodePort, staysOnNode: false })),
-    ];
+    const atNodes = nodes.map(({ name, address }) => {
+      const own = service.entersOwnNode ? backends.filter(({ node }) => node === name) : backends;
+      return { ...common, address, port: nodePort, backends: own, staysOnNode: false };
+    });
+    return [inside, ...atNodes, { ...common, address: loopback, port: nodePort, backends, staysOnNode: false }];
   });
 }

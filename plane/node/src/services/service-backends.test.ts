@@ -33,6 +33,7 @@ function service(spec: Service['spec']): Service {
   };
 }
 
+const nodes = [{ name: 'node-a', address: '10.244.0.1' }];
 const withoutSelector = { metadata: service({}).metadata, spec: { clusterIP: '10.96.0.7', ports: [{ port: 80 }] } };
 
 function slice(rest: Partial<EndpointSlice>): EndpointSlice {
@@ -87,7 +88,7 @@ test('N26 a node port is on the addresses of the nodes and on loopback, and nowh
   ];
   const known = serviceBackends(service({ type: 'NodePort', ports }), [], []);
   assert.deepEqual(
-    serviceFrontends(known, ['10.244.0.1']).map(({ protocol, address, port }) => `${protocol} ${address}:${port}`),
+    serviceFrontends(known, nodes).map(({ protocol, address, port }) => `${protocol} ${address}:${port}`),
     [
       'TCP 10.96.0.7:80',
       'TCP 10.244.0.1:30080',
@@ -97,7 +98,7 @@ test('N26 a node port is on the addresses of the nodes and on loopback, and nowh
       'UDP 127.0.0.1:30053',
     ],
   );
-  assert.deepEqual(serviceFrontends(serviceBackends(service({ clusterIP: 'None' }), [], []), ['10.244.0.1']), []);
+  assert.deepEqual(serviceFrontends(serviceBackends(service({ clusterIP: 'None' }), [], []), nodes), []);
 });
 
 test('N25 session affinity lasts as long as the service says, three hours by default', () => {
@@ -106,4 +107,14 @@ test('N25 session affinity lasts as long as the service says, three hours by def
   assert.equal(affinity({ sessionAffinity: 'ClientIP' }), 10_800_000);
   const sessionAffinityConfig = { clientIP: { timeoutSeconds: 5 } };
   assert.equal(affinity({ sessionAffinity: 'ClientIP', sessionAffinityConfig }), 5_000);
+});
+
+test('N26 with externalTrafficPolicy Local a node port leads to the pods of its node, and on loopback to all', () => {
+  const spec = { type: 'NodePort', externalTrafficPolicy: 'Local', ports: [{ port: 80, nodePort: 30_080 }] };
+  const known = serviceBackends(service(spec), [pod('a', '10.244.0.2')], []);
+  const both = [...nodes, { name: 'node-b', address: '10.244.1.1' }];
+  assert.deepEqual(
+    serviceFrontends(known, both).map(({ address, backends }) => `${address} ${backends.length}`),
+    ['10.96.0.7 1', '10.244.0.1 1', '10.244.1.1 0', '127.0.0.1 1'],
+  );
 });

@@ -13,6 +13,8 @@ export interface ServiceBackends {
   readonly selectsPods: boolean;
   /** Pods get to backends on their own node alone (`internalTrafficPolicy: Local`). */
   readonly staysOnNode: boolean;
+  /** A node's port leads to backends on that node alone (`externalTrafficPolicy: Local`). */
+  readonly entersOwnNode: boolean;
   readonly ports: readonly BackendPort[];
 }
 
@@ -82,6 +84,7 @@ export function serviceBackends(
         : undefined,
     selectsPods: spec.selector !== undefined,
     staysOnNode: spec.internalTrafficPolicy === 'Local',
+    entersOwnNode: spec.externalTrafficPolicy === 'Local',
     ports: ports.map(ofPort),
   };
 }

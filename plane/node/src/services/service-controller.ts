@@ -1,6 +1,6 @@
 import { endpointSlices, type Pod, pods, type Service, services } from '@castellan/machinery';
-import { type Controller, type EventRecorder, watchSource } from '@castellan/runtime';
-import { serviceBackends } from './service-backends.js';
+import { type Controller, type EventRecorder, type Reader, watchSource } from '@castellan/runtime';
+import { type ServiceBackends, serviceBackends } from './service-backends.js';
 import type { ServiceProxy } from './service-proxy.js';
 import type { ServiceTable } from './service-table.js';
 
@@ -12,6 +12,7 @@ export function serviceController(table: ServiceTable, proxy: ServiceProxy): Con
   const ofNamespace = ({ metadata }: { readonly metadata: Pod['metadata'] }) => [
     { namespace: metadata.namespace ?? '', name: everyService },
   ];
+  let isFirst = true;
   return {
     name: 'node-services',
     for: services,
@@ -28,17 +29,21 @@ export function serviceController(table: ServiceTable, proxy: ServiceProxy): Con
         if (service !== undefined) noteWhatIsIgnored(service, events);
         return undefined;
       }
-      const { namespace } = key;
-      const podsThere = cache.list(pods, { namespace });
-      const slices = cache.list(endpointSlices, { namespace });
-      const backends = cache
-        .list(services, { namespace })
-        .map((service) => serviceBackends(service, podsThere, slices));
-      table.replace(namespace, backends);
-      await proxy.apply(namespace, backends);
+      // The proxy replaces what an earlier agent left by what it is told first: by everything.
+      const all = isFirst ? cache.list(services).flatMap(({ metadata }) => metadata.namespace ?? []) : [];
+      isFirst = false;
+      const changed = new Map([...all, key.namespace].map((namespace) => [namespace, backendsOf(namespace, cache)]));
+      for (const [namespace, backends] of changed) table.replace(namespace, backends);
+      await proxy.apply(changed);
       return undefined;
     },
   };
+}
+
+function backendsOf(namespace: string, cache: Reader): readonly ServiceBackends[] {
+  const podsThere = cache.list(pods, { namespace });
+  const slices = cache.list(endpointSlices, { namespace });
+  return cache.list(services, { namespace }).map((service) => serviceBackends(service, podsThere, slices));
 }
 
 function noteWhatIsIgnored(service: Service, events: EventRecorder): void {

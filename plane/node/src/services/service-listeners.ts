@@ -18,15 +18,18 @@ const connectionLimit = 1_024;
 export class ServiceListeners {
   readonly #log: Log;
   readonly #clock: Clock;
+  readonly #nodeOf: (client: string) => string | undefined;
   readonly #listeners = new Map<string, Listener>();
   /** Took no more connections, and have some that stand. */
   readonly #draining = new Map<TcpProxy | UdpProxy, Promise<void>>();
   /** Frontends that could not be opened, with why: said once. */
   readonly #problems = new Map<string, string>();
 
-  constructor(log: Log, clock: Clock) {
+  /** `nodeOf`: which node a client's pod is on; `undefined` for the machine's own programs. */
+  constructor(log: Log, clock: Clock, nodeOf: (client: string) => string | undefined) {
     this.#log = log;
     this.#clock = clock;
+    this.#nodeOf = nodeOf;
   }
 
   /**
@@ -41,7 +44,7 @@ export class ServiceListeners {
     for (const [key, frontend] of wanted) {
       const known = this.#listeners.get(key);
       if (known === undefined) await this.#open(owner, frontend);
-      else if (known.owner === owner) known.choice.replace(frontend.backends, frontend.affinityMs);
+      else if (known.owner === owner) known.choice.replace(frontend);
     }
   }
 
@@ -59,8 +62,8 @@ export class ServiceListeners {
 
   async #open(owner: string, frontend: Frontend): Promise<void> {
     const key = frontendKey(frontend);
-    const choice = new BackendChoice(this.#clock);
-    choice.replace(frontend.backends, frontend.affinityMs);
+    const choice = new BackendChoice(this.#clock, this.#nodeOf);
+    choice.replace(frontend);
     try {
       const proxy = await this.#listen(frontend, choice);
       if (proxy === undefined) return;

@@ -1,10 +1,14 @@
 import { networkInterfaces } from 'node:os';
 import type { Log } from '@castellan/runtime';
 import type { Clock } from '@castellan/world';
+import { filterBridge } from '../nftables/bridge-filter.js';
+import { NftTable, tablesOf } from '../nftables/nft-table.js';
 import { type AddressRange, isInRange } from '../sandbox/address-range.js';
-import { type Frontend, serviceFrontends } from './frontend.js';
+import { DatagramZones } from './datagram-zones.js';
+import { type Frontend, type NodeAddress, serviceFrontends } from './frontend.js';
 import type { Backend, ServiceBackends } from './service-backends.js';
 import { ServiceListeners } from './service-listeners.js';
+import { serviceRules, serviceTableBase } from './service-rules.js';
 
 export interface ServiceProxyOptions {
   readonly log: Log;
@@ -13,11 +17,21 @@ export interface ServiceProxyOptions {
   readonly apiServer: { readonly host: string; readonly port: number };
 }
 
-export interface ProxiedNetwork {
+interface ProxiedNode extends NodeAddress {
+  /** Of its pods: tells which node a client is on. */
   readonly podRange: AddressRange;
-  /** Under which node ports are reached, besides loopback. */
-  readonly nodeAddresses: readonly string[];
 }
+
+export interface ProxiedNetwork {
+  readonly bridge: string;
+  readonly gateway: string;
+  readonly podRange: AddressRange;
+  /** Under whose addresses node ports are reached, besides loopback. */
+  readonly nodes: readonly ProxiedNode[];
+}
+
+/** `nftables`: by the kernel, where it can; `user-space`: by this process. */
+export type ServiceProxyMode = 'nftables' | 'user-space';
 
 /** Frontends of no namespace. */
 const ofPlane = 'plane';
@@ -25,20 +39,46 @@ const ofPlane = 'plane';
 /**
  * Makes services reachable at their addresses, for this machine's programs and pods only: nothing listens on any other interface,
  * and nothing is forwarded to an address that is not the machine's own or a pod's.
+ *
+ * Where the kernel can, it exchanges the addresses of connections between pods (`service-rules.ts`). This process forwards what
+ * it cannot: node ports on loopback, the API server, and all of it on other machines.
  */
 export class ServiceProxy {
+  readonly #options: ServiceProxyOptions;
   readonly #apiServer: Backend;
   readonly #listeners: ServiceListeners;
+  readonly #zones: DatagramZones;
+  /** What the kernel forwards, by namespace. */
+  readonly #forwarded = new Map<string, readonly Frontend[]>();
   #network: ProxiedNetwork | undefined;
+  #table: NftTable | undefined;
 
-  constructor({ log, clock, apiServer }: ServiceProxyOptions) {
+  constructor(options: ServiceProxyOptions) {
+    const { log, clock, apiServer } = options;
+    this.#options = options;
     this.#apiServer = { address: apiServer.host, port: apiServer.port, hostname: undefined, node: undefined };
-    this.#listeners = new ServiceListeners(log, clock);
+    this.#listeners = new ServiceListeners(log, clock, (client) => this.#nodeOf(client));
+    this.#zones = new DatagramZones(clock.now());
   }
 
-  /** Before the first `apply`. */
-  use(network: ProxiedNetwork): void {
+  /** Before the first `apply`; tells how services are forwarded from now on. */
+  async start(network: ProxiedNetwork, preferred: ServiceProxyMode = 'nftables'): Promise<ServiceProxyMode> {
     this.#network = network;
+    if (preferred === 'user-space') return preferred;
+    const { log, clock } = this.#options;
+    const { bridge } = network;
+    try {
+      // Its table first: it holds back what the bridge is not to forward.
+      const name = tablesOf(bridge).services;
+      this.#table = await NftTable.open({ name, base: serviceTableBase(name, network), log, clock });
+      await filterBridge(bridge);
+      return 'nftables';
+    } catch (error) {
+      this.#table = undefined;
+      const why = error instanceof Error ? error.message : String(error);
+      log.info('services are forwarded by this process: the kernel cannot', { why });
+      return 'user-space';
+    }
   }
 
   /** Makes the API server reachable at an address of the machine too, under its own port; whether that could be done. */
@@ -49,26 +89,55 @@ export class ServiceProxy {
     return this.#listeners.has(frontend);
   }
 
-  /** All services of one namespace at once. */
-  async apply(namespace: string, services: readonly ServiceBackends[]): Promise<void> {
+  /** All services of each of these namespaces; in the first call, of all that there are. */
+  async apply(namespaces: ReadonlyMap<string, readonly ServiceBackends[]>): Promise<void> {
     if (this.#network === undefined) return;
-    const { nodeAddresses, podRange } = this.#network;
+    const { nodes, podRange } = this.#network;
     const own = ownAddresses();
     const isNear = ({ address }: Backend) => own.has(address) || isInRange(address, podRange);
-    const frontends = services.flatMap((service) =>
-      serviceFrontends(service, nodeAddresses).map((frontend) => this.#withBackends(service, frontend, isNear)),
-    );
-    await this.#listeners.apply(`services/${namespace}`, frontends);
+    const listened = new Map<string, readonly Frontend[]>();
+    for (const [namespace, services] of namespaces) {
+      const frontends = services.flatMap((service) =>
+        serviceFrontends(service, nodes).map((frontend) => this.#withBackends(service, frontend, isNear)),
+      );
+      const isForwarded = (frontend: Frontend) => this.#table !== undefined && this.#isForKernel(frontend);
+      this.#forwarded.set(namespace, frontends.filter(isForwarded));
+      listened.set(
+        namespace,
+        frontends.filter((frontend) => !isForwarded(frontend)),
+      );
+    }
+    const forwarded = [...this.#forwarded.values()].flat();
+    const isInForce = this.#table?.replace(serviceRules(forwarded, { zones: this.#zones.next(forwarded), nodes }));
+    for (const [namespace, frontends] of listened) await this.#listeners.apply(`services/${namespace}`, frontends);
+    await isInForce;
   }
 
   async close(): Promise<void> {
+    await this.#table?.close();
     await this.#listeners.close();
+  }
+
+  #nodeOf(client: string): string | undefined {
+    const { gateway, nodes = [] } = this.#network ?? {};
+    return client === gateway
+      ? undefined
+      : nodes.find(({ address, podRange }) => client !== address && isInRange(client, podRange))?.name;
   }
 
   #withBackends(service: ServiceBackends, frontend: Frontend, isNear: (backend: Backend) => boolean): Frontend {
     const isApiServer = service.namespace === 'default' && service.name === 'kubernetes';
     if (isApiServer) return { ...frontend, backends: [this.#apiServer] };
     return service.selectsPods ? frontend : { ...frontend, backends: frontend.backends.filter(isNear) };
+  }
+
+  /** Loopback is each network's own: the kernel takes nothing from one to another. Nor does the bridge to other networks. */
+  #isForKernel({ address, backends }: Frontend): boolean {
+    const network = this.#network;
+    if (network === undefined || address.startsWith('127.')) return false;
+    return backends.every(
+      (backend) => backend.address === network.gateway || isInRange(backend.address, network.podRange),
+    );
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { Resolver } from 'node:dns/promises';
+import { connect } from 'node:net';
 import { test } from 'node:test';
 import { pods, services } from '@castellan/machinery';
 import { realWorld } from '@castellan/world';
@@ -58,7 +59,13 @@ test('N16 pods find each other by the names of Kubernetes, over UDP and TCP', { 
 test('N16 an answer that does not fit a datagram comes over TCP, and an outside name is refused at once', async () => {
   const table = new ServiceTable();
   const addresses = Array.from({ length: 200 }, (_, index) => `10.244.0.${index + 2}`);
-  const backends = addresses.map((address) => ({ address, port: 1, hostname: undefined, node: undefined }));
+  const backends = addresses.map((address) => ({
+    address,
+    port: 1,
+    hostname: undefined,
+    node: undefined,
+    isEnding: false,
+  }));
   const ports = [{ name: undefined, protocol: 'TCP', port: 1, nodePort: undefined, backends }];
   table.replace('default', [
     {
@@ -82,7 +89,7 @@ test('N16 an answer that does not fit a datagram comes over TCP, and an outside 
 });
 
 test(
-  'N17 a service address leads to its ready pod from the machine and from pods, and to nowhere when there is none',
+  'N17 N28 a service address leads to its ready pods from the machine and from pods, never to one that has gone, and to nowhere when there is none',
   { skip },
   () =>
     withDataDirectory(async (directory) => {
@@ -99,18 +106,19 @@ test(
           }),
         );
         const serve = `exec perl -MIO::Socket::INET -e '
+$SIG{PIPE} = "IGNORE";
 my $server = IO::Socket::INET->new(LocalPort => 8080, Listen => 5, ReuseAddr => 1);
 while (my $client = $server->accept) {
   while (<$client>) { last if /^\\r?\\n$/ }
   print $client "HTTP/1.0 200 OK\\r\\nContent-Length: 5\\r\\n\\r\\nhello";
   close $client;
 }'`;
-        await cluster.create(
-          pods,
-          shellPod('web', serve, {
-            main: { readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1 } },
-          }),
-        );
+        const main = { readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1 } };
+        const webPod = (name: string) => {
+          const pod = shellPod(name, serve, { main });
+          return { ...pod, metadata: { ...pod.metadata, labels: { app: 'web' } } };
+        };
+        await cluster.create(pods, webPod('web'));
         await agent.podThat('web', 'to be ready', isReady);
         const reply = await fetch(`http://${addressOf(7)}/`, { signal: AbortSignal.timeout(30_000) });
         assert.equal(await reply.text(), 'hello');
@@ -119,8 +127,16 @@ while (my $client = $server->accept) {
         await cluster.create(pods, shellPod('client', ask, { restartPolicy: 'Never', main: { command } }));
         await agent.podThat('client', 'to have succeeded', ({ status }) => status?.phase === 'Succeeded');
         await agent.logIs('client', 'hello');
+        await cluster.create(pods, webPod('other'));
+        await agent.podThat('other', 'to be ready', isReady);
+        const gone = new AbortController();
+        const refusals = refusedConnections(addressOf(7), 80, gone.signal);
         await cluster.delete(pods, { namespace: 'default', name: 'web' });
         await agent.podGone('web');
+        gone.abort();
+        assert.deepEqual(await refusals, []);
+        await cluster.delete(pods, { namespace: 'default', name: 'other' });
+        await agent.podGone('other');
         await assert.rejects(fetch(`http://${addressOf(7)}/`, { signal: AbortSignal.timeout(30_000) }));
         await assert.rejects(
           fetch(`http://${addressOf(9)}/`, { signal: AbortSignal.timeout(30_000) }),
@@ -136,3 +152,22 @@ test('N16 a name server that there is no way to is no answer, and harms nobody',
   // 240.0.0.0/4 is reserved: connecting to it fails at once.
   assert.equal(await askUpstream(Buffer.alloc(12), ['240.0.0.1', '255.255.255.255'], realWorld()), undefined);
 });
+
+/** Connects again and again until aborted; which errors that gave. */
+async function refusedConnections(host: string, port: number, signal: AbortSignal): Promise<readonly string[]> {
+  const errors: string[] = [];
+  while (!signal.aborted) {
+    await new Promise<void>((resolve) => {
+      const socket = connect({ host, port }, () => {
+        socket.once('close', () => resolve());
+        socket.resume().end('\n');
+      });
+      socket.once('error', (error: NodeJS.ErrnoException) => {
+        // One that is accepted as the program ends is reset: that is the program's to avoid.
+        if (error.syscall === 'connect') errors.push(error.message);
+        resolve();
+      });
+    });
+  }
+  return errors;
+}

@@ -59,7 +59,7 @@ export function rangesOf(directory: string): { readonly podCidr: string; readonl
   return { podCidr: `${prefix}.${place % 128}.0/24`, serviceCidr: `${prefix}.${128 + 16 * (place % 8)}.0/20` };
 }
 
-/** Processes, namespaces, devices, addresses, routes, mounts and control groups of a data directory. */
+/** Processes, namespaces, devices, addresses, routes, filter tables, mounts and control groups of a data directory. */
 export async function leftovers(directory: string): Promise<readonly string[]> {
   const bridge = bridgeName(directory);
   const processes = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid));
@@ -82,6 +82,7 @@ export async function leftovers(directory: string): Promise<readonly string[]> {
     ...(await lines('ip', '-o', 'address')),
     ...(await lines('ip', '-o', 'link')),
     ...(await lines('ip', 'route', 'show', 'table', 'all')),
+    ...(existsSync('/usr/sbin/nft') ? await lines('nft', 'list', 'tables') : []),
     ...mounts.filter((line) => line.includes(bridge) || line.includes(directory)).map((line) => `mount ${line}`),
     ...groups.map((path) => `cgroup ${path}`),
   ];

@@ -20,7 +20,7 @@ function skipOf(mode: ServiceProxyMode): string | false {
 }
 
 function backend({ address }: PodNetwork): Backend {
-  return { address, port, hostname: undefined, node: undefined };
+  return { address, port, hostname: undefined, node: undefined, isEnding: false };
 }
 
 function service(
@@ -83,7 +83,7 @@ async function names(count: number, call: () => Promise<string>): Promise<readon
 
 for (const mode of ['nftables', 'user-space'] as const) {
   test(
-    `N17 N24 N26 services by ${mode}: TCP in turn, UDP, node ports, and refused where there is none`,
+    `N17 N24 N26 N27 services by ${mode}: TCP in turn, UDP, node ports, and refused where there is none`,
     { skip: skipOf(mode) },
     (t) =>
       withScene(t, mode, async ({ pods: [a, b, c], gateway, inPod, onMachine, apply, clusterIp }) => {

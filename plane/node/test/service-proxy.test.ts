@@ -14,7 +14,7 @@ const { clock } = realWorld();
 const address = '127.0.0.1';
 
 function backend(port: number): Backend {
-  return { address, port, hostname: undefined, node: undefined };
+  return { address, port, hostname: undefined, node: undefined, isEnding: false };
 }
 
 /** Says its name to each caller, and again after each line. */

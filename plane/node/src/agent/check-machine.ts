@@ -27,6 +27,7 @@ const programs: readonly Program[] = [
   { name: 'ip', package: 'iproute2', versionFlag: '-V', isOptional: false },
   { name: 'nsenter', package: 'util-linux', versionFlag: '--version', isOptional: false },
   { name: 'setpriv', package: 'util-linux', versionFlag: '--version', isOptional: false },
+  { name: 'nft', package: 'nftables', versionFlag: '--version', isOptional: true },
   { name: 'script', package: 'bsdutils', versionFlag: '--version', isOptional: true },
   { name: 'getent', package: 'libc-bin', versionFlag: '--version', isOptional: false },
   { name: 'etcd', package: 'etcd-server', versionFlag: '--version', isOptional: true },
@@ -42,6 +43,7 @@ export async function checkMachine(): Promise<readonly MachineFinding[]> {
     await checkBridge(),
     await checkSandbox(),
     checkBridgeFilter(),
+    await checkPacketFilter(),
     checkCgroups(),
   ];
 }
@@ -111,6 +113,25 @@ function checkBridgeFilter(): MachineFinding {
     isOptional: true,
     evidence: isFiltered ? `${path} is 1` : 'traffic within bridges does not go through iptables',
     next: isFiltered ? 'if pods do not reach each other: sysctl -w net.bridge.bridge-nf-call-iptables=0' : '',
+  };
+}
+
+/** With it services are forwarded by the kernel, and there are network policies. */
+async function checkPacketFilter(): Promise<MachineFinding> {
+  const table = `castellan-doctor-${process.pid}`;
+  const made = await attempt('nft', ['add', 'table', 'ip', table]);
+  if (made.ok) await attempt('nft', ['delete', 'table', 'ip', table]);
+  const isBridged = existsSync('/proc/sys/net/bridge/bridge-nf-call-iptables');
+  const missing = made.ok ? 'modprobe br_netfilter' : 'apt-get install nftables, and run as root';
+  return {
+    name: 'packet filter',
+    ok: made.ok && isBridged,
+    isOptional: true,
+    evidence: made.ok && !isBridged ? 'nftables works; the kernel module br_netfilter is not loaded' : made.evidence,
+    next:
+      made.ok && isBridged
+        ? ''
+        : `${missing}; without it services go through this program, and network policies are not enforced`,
   };
 }
 

@@ -264,6 +264,7 @@ class ThisMachine implements Machine {
       logClock: this.#logClock,
       events: this.#events,
       serviceEnvironment: (namespace) => serviceEnvironment(this.#table, namespace),
+      isServed: (namespace, address) => this.#proxy.serves(namespace, address),
     };
   }
 

@@ -43,9 +43,7 @@ export class NftTable {
   /** Resolves when this, or what was given after it, is in force, or has failed: then it is said in the log and tried again. */
   async replace(ruleset: Ruleset): Promise<void> {
     this.#wanted = ruleset;
-    this.#work ??= this.#writeAll().finally(() => {
-      this.#work = undefined;
-    });
+    this.#work ??= this.#writeAll();
     await this.#work;
   }
 
@@ -59,6 +57,11 @@ export class NftTable {
   async #writeAll(): Promise<void> {
     // What is asked for in the same turn is one change.
     await Promise.resolve();
+    await this.#writeWhileWanted();
+    this.#work = undefined;
+  }
+
+  async #writeWhileWanted(): Promise<void> {
     for (let wanted = this.#wanted; wanted !== undefined && !this.#isClosed; wanted = this.#wanted) {
       this.#wanted = undefined;
       try {

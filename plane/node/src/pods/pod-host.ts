@@ -25,4 +25,6 @@ export interface PodHost {
   readonly events: EventRecorder;
   /** Addresses of the services of a namespace, as variables. */
   serviceEnvironment(namespace: string): Readonly<Record<string, string>>;
+  /** Whether services lead new connections to this address, as far as this machine has heard. */
+  isServed(namespace: string, address: string): boolean;
 }

@@ -49,7 +49,7 @@ export class PodStops {
       ...(hook === undefined || container === undefined
         ? {}
         : { preStop: (signal) => this.#preStop(hook, { world: this.#host.world, pod, container, target }, signal) }),
-      ...(withPod === undefined ? {} : { mayBeAsked: () => mayEnd(pod, name, withPod()) }),
+      mayBeAsked: () => !this.#isServed(pod) && (withPod === undefined || mayEnd(pod, name, withPod())),
     });
   }
 
@@ -66,6 +66,12 @@ export class PodStops {
         error: String(error),
       });
     }
+  }
+
+  /** Until its services have let go of it, a pod that is deleted goes on: nobody is to come to a closed door. */
+  #isServed({ metadata, status }: Pod): boolean {
+    if (metadata.deletionTimestamp === undefined || status?.podIP === undefined) return false;
+    return this.#host.isServed(metadata.namespace ?? '', status.podIP);
   }
 
   isStopping(run: ContainerRun): boolean {

@@ -33,13 +33,15 @@ export interface Backend {
   /** Of the pod, when it has one within this service. */
   readonly hostname: string | undefined;
   readonly node: string | undefined;
+  /** It is being deleted. */
+  readonly isEnding: boolean;
 }
 
 /** A backend and whether it may be used: kube-proxy's conditions of endpoints. */
 interface Candidate extends Backend {
   readonly isReady: boolean;
-  /** It is ending, and would still answer. */
-  readonly isServingToTheEnd: boolean;
+  /** Though it may be ending, it would answer. */
+  readonly isServing: boolean;
 }
 
 const defaultAffinitySeconds = 10_800;
@@ -95,9 +97,9 @@ function usable(
   { isHeadless }: { readonly isHeadless: boolean },
 ): readonly Backend[] {
   const ready = candidates.filter(({ isReady }) => isReady);
-  const last = isHeadless ? [] : candidates.filter(({ isServingToTheEnd }) => isServingToTheEnd);
-  return (ready.length > 0 ? ready : last).map(({ address, port, hostname, node }) => ({
-    ...{ address, port, hostname, node },
+  const last = isHeadless ? [] : candidates.filter(({ isServing, isEnding }) => isServing && isEnding);
+  return (ready.length > 0 ? ready : last).map(({ address, port, hostname, node, isEnding }) => ({
+    ...{ address, port, hostname, node, isEnding },
   }));
 }
 
@@ -120,7 +122,8 @@ function podCandidate(service: Service, port: ServicePort, pod: Pod): Candidate 
     hostname: spec?.subdomain === service.metadata.name ? spec?.hostname : undefined,
     node: spec?.nodeName,
     isReady: service.spec?.publishNotReadyAddresses === true || (isServing && !isEnding),
-    isServingToTheEnd: isServing && isEnding,
+    isServing,
+    isEnding,
   };
 }
 
@@ -138,9 +141,10 @@ function sliceCandidates(service: Service, port: ServicePort, slices: readonly E
     const number = match?.port ?? (typeof port.targetPort === 'number' ? port.targetPort : port.port);
     return (slice.endpoints ?? []).flatMap(({ addresses, hostname, nodeName, conditions = {} }) => {
       const isReady = conditions.ready !== false || service.spec?.publishNotReadyAddresses === true;
-      const isServingToTheEnd = conditions.serving === true && conditions.terminating === true;
+      const isServing = conditions.serving === true;
+      const isEnding = conditions.terminating === true;
       return addresses.map((address) => ({
-        ...{ address, port: number, hostname, node: nodeName, isReady, isServingToTheEnd },
+        ...{ address, port: number, hostname, node: nodeName, isReady, isServing, isEnding },
       }));
     });
   });

@@ -50,13 +50,21 @@ export class ServiceProxy {
   readonly #zones: DatagramZones;
   /** What the kernel forwards, by namespace. */
   readonly #forwarded = new Map<string, readonly Frontend[]>();
+  /** Addresses of backends that get new connections and are not ending, by namespace. */
+  readonly #served = new Map<string, ReadonlySet<string>>();
   #network: ProxiedNetwork | undefined;
   #table: NftTable | undefined;
 
   constructor(options: ServiceProxyOptions) {
     const { log, clock, apiServer } = options;
     this.#options = options;
-    this.#apiServer = { address: apiServer.host, port: apiServer.port, hostname: undefined, node: undefined };
+    this.#apiServer = {
+      address: apiServer.host,
+      port: apiServer.port,
+      hostname: undefined,
+      node: undefined,
+      isEnding: false,
+    };
     this.#listeners = new ServiceListeners(log, clock, (client) => this.#nodeOf(client));
     this.#zones = new DatagramZones(clock.now());
   }
@@ -111,6 +119,12 @@ export class ServiceProxy {
     const isInForce = this.#table?.replace(serviceRules(forwarded, { zones: this.#zones.next(forwarded), nodes }));
     for (const [namespace, frontends] of listened) await this.#listeners.apply(`services/${namespace}`, frontends);
     await isInForce;
+    for (const [namespace, services] of namespaces) this.#served.set(namespace, servedAddresses(services));
+  }
+
+  /** Whether a pod still gets new connections as if it were not ending: its programs are better told a moment later. */
+  serves(namespace: string, address: string): boolean {
+    return this.#served.get(namespace)?.has(address) === true;
   }
 
   async close(): Promise<void> {
@@ -143,4 +157,9 @@ export class ServiceProxy {
 
 function ownAddresses(): ReadonlySet<string> {
   return new Set(Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address)));
+}
+
+function servedAddresses(services: readonly ServiceBackends[]): ReadonlySet<string> {
+  const backends = services.flatMap(({ ports }) => ports.flatMap((port) => port.backends));
+  return new Set(backends.filter(({ isEnding }) => !isEnding).map(({ address }) => address));
 }

@@ -10,8 +10,8 @@ const nodes = [
   { name: 'two', address: '10.244.1.1', podRange: parseRange('10.244.1.0/24') },
 ];
 const [a, b] = [
-  { address: '10.244.0.2', port: 8080, hostname: undefined, node: 'one' },
-  { address: '10.244.1.2', port: 8080, hostname: undefined, node: 'two' },
+  { address: '10.244.0.2', port: 8080, hostname: undefined, node: 'one', isEnding: false },
+  { address: '10.244.1.2', port: 8080, hostname: undefined, node: 'two', isEnding: false },
 ] as const;
 
 function frontend(rest: Partial<Frontend>): Frontend {

@@ -50,8 +50,9 @@ export class Placement {
     const { pod, nodeName } = this;
     try {
       for (const { name, preBind } of this.#plugins) {
-        if (preBind === undefined) continue;
-        const result = await preBind(pod, nodeName, context);
+        const begun = preBind?.(pod, nodeName, context);
+        if (begun === undefined) continue;
+        const result = await begun;
         if (result === 'waiting') return { kind: 'waiting', plugin: name };
         if (result !== 'ready') {
           this.abandon();

@@ -26,10 +26,12 @@ export interface SchedulerPlugin {
   reserve?(pod: Pod, nodeName: string, scene: Scene): (() => void) | undefined;
   /**
    * Writes what must be written before the pod is bound. `waiting`: others must act first; called again after a change that
-   * a hint names, and now and then. The reservation stays. A `Refusal` gives it up: the pod is placed anew.
+   * a hint names, and now and then. The reservation stays. A `Refusal` gives it up: the pod is placed anew. `undefined`: nothing is to be done.
    */
-  preBind?(pod: Pod, nodeName: string, context: ReconcileContext): Promise<'ready' | 'waiting' | Refusal>;
+  preBind?(pod: Pod, nodeName: string, context: ReconcileContext): Promise<PreBindState> | undefined;
 }
+
+export type PreBindState = 'ready' | 'waiting' | Refusal;
 
 /** Why the pod cannot run on this node; `undefined` when it can, as far as this plugin knows. */
 export type NodeFilter = (node: NodeView) => Refusal | undefined;

@@ -6,6 +6,8 @@ import { nodeUnschedulable } from './plugins/node-unschedulable.js';
 import { interPodAffinity } from './plugins/pod-affinity.js';
 import { taintToleration } from './plugins/taint-toleration.js';
 import { podTopologySpread } from './plugins/topology-spread.js';
+import { volumeBinding } from './plugins/volume-binding.js';
+import { volumeRestrictions } from './plugins/volume-restrictions.js';
 
 /**
  * Everything that has a say in where a pod goes, in the order in which nodes are asked: the first that refuses a node is told
@@ -18,6 +20,8 @@ export function schedulerPlugins(): readonly SchedulerPlugin[] {
     nodeAffinity,
     nodePorts,
     nodeResourcesFit,
+    volumeRestrictions,
+    volumeBinding(),
     podTopologySpread,
     interPodAffinity,
     nodeResourcesBalanced,

@@ -39,10 +39,14 @@ function holds({ operator, values = [] }: Requirement, value: string | undefined
     case 'DoesNotExist':
       return value === undefined;
     case 'Gt':
-      return value !== undefined && Number(value) > Number(values[0]);
+      return isInteger(value) && Number(value) > Number(values[0]);
     case 'Lt':
-      return value !== undefined && Number(value) < Number(values[0]);
+      return isInteger(value) && Number(value) < Number(values[0]);
     default:
       return false;
   }
+}
+
+function isInteger(value: string | undefined): boolean {
+  return value !== undefined && /^[+-]?\d+$/.test(value);
 }

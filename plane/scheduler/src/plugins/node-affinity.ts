@@ -1,6 +1,6 @@
-import { nodes, type PodSpec } from '@castellan/machinery';
+import { matchesNodeSelectorTerm, nodes, type PodSpec } from '@castellan/machinery';
 import { hint, refused, type SchedulerPlugin } from '../plugin.js';
-import { isTermMet, isWantedNode } from './node-selector.js';
+import { isWantedNode } from './node-selector.js';
 import { share } from './normalize.js';
 
 /** nodeSelector and node affinity, demanded and preferred. Source: Kubernetes, "Assigning Pods to Nodes". */
@@ -30,7 +30,7 @@ export const nodeAffinity: SchedulerPlugin = {
     if (preferred.length === 0) return undefined;
     const total = feasible.map(({ node }) =>
       preferred
-        .filter(({ preference }) => isTermMet(preference, node))
+        .filter(({ preference }) => matchesNodeSelectorTerm(preference, node))
         .reduce((score, { weight }) => score + weight, 0),
     );
     return share(total);

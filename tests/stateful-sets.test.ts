@@ -10,12 +10,11 @@ import {
   statefulSets,
 } from '@castellan/machinery';
 import { type TestCluster, testCluster } from '@castellan/testkit';
-import { isDone, setKey, statefulSet, volumes, type WantedSet } from './simulation/stateful-set-checks.js';
+import { isDone, setKey, statefulSet, type WantedSet } from './simulation/stateful-set-checks.js';
 
 async function inCluster(work: (cluster: TestCluster) => Promise<void>): Promise<void> {
   const cluster = await testCluster({ clock: 'virtual' });
   try {
-    await cluster.apply(volumes);
     await work(cluster);
   } finally {
     await cluster.stop();

@@ -1,7 +1,6 @@
 import {
   controllerRevisions,
   type KubernetesObject,
-  type PersistentVolume,
   persistentVolumeClaims,
   pods,
   type StatefulSet,
@@ -41,7 +40,6 @@ export function statefulSet({ replicas, image = 'one', policy, retention, ...rol
         {
           metadata: { name: 'data' },
           spec: {
-            storageClassName: '',
             accessModes: ['ReadWriteOnce'],
             resources: { requests: { storage: '1Mi' } },
           },
@@ -50,24 +48,6 @@ export function statefulSet({ replicas, image = 'one', policy, retention, ...rol
     },
   };
 }
-
-/** A volume for each claim, so that the pods run whoever binds claims, or nobody. */
-function volumeOf(ordinal: number): PersistentVolume {
-  return {
-    apiVersion: 'v1',
-    kind: 'PersistentVolume',
-    metadata: { name: `volume-${ordinal}` },
-    spec: {
-      storageClassName: '',
-      accessModes: ['ReadWriteOnce'],
-      capacity: { storage: '1Mi' },
-      hostPath: { path: `/tmp/volume-${ordinal}` },
-      claimRef: { namespace: 'default', name: `data-web-${ordinal}` },
-    },
-  };
-}
-
-export const volumes: readonly PersistentVolume[] = [0, 1, 2, 3].map(volumeOf);
 
 /** A smaller set has fewer claims. */
 const shrinks = { whenDeleted: 'Retain', whenScaled: 'Delete' };
@@ -82,7 +62,6 @@ export const statefulSetChecks: OperatorScenario = {
   name: 'stateful-set',
   process: 'plane',
   setUp: () => ({}),
-  arrange: volumes,
   specs: Object.fromEntries(
     Object.entries(wanted).map(([name, spec]) => [name, [statefulSet({ ...spec, retention: shrinks })]]),
   ),
@@ -93,6 +72,7 @@ export const statefulSetChecks: OperatorScenario = {
     // How many templates there were before is history.
     ControllerRevision: ['revision'],
     Pod: ['spec.nodeName', 'status'],
+    PersistentVolumeClaim: ['spec.volumeName', 'metadata.annotations'],
   },
   path: /statefulsets|controllerrevisions|pods|persistentvolumeclaims/,
 };

@@ -17,3 +17,4 @@ export { type EventuallyOptions, eventually } from './eventually.js';
 export type { SimulatedNodes, SimulatedNodesOptions } from './node/simulated-nodes.js';
 export type { NodePace } from './node/simulated-pod.js';
 export type { ProgramOf, RunningProgram, SimulatedContainer, SimulatedProgram } from './node/simulated-program.js';
+export type { SimulatedDisk, SimulatedVolumes } from './node/simulated-volumes.js';

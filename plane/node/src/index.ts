@@ -21,3 +21,5 @@ export {
 } from './rootless/enter-rootless.js';
 export type { Forward } from './rootless/port-forward.js';
 export { removeUserNamespace } from './rootless/user-namespace.js';
+export { localStorageControllers } from './storage/local-storage.js';
+export type { LocalStorageOptions, VolumeStore } from './storage/volume-store.js';

@@ -17,6 +17,7 @@ import {
 import { schedulerController } from '@castellan/scheduler';
 import { realWorld, SimulatedWorld, type World } from '@castellan/world';
 import { SimulatedNodes, type SimulatedNodesOptions } from '../node/simulated-nodes.js';
+import { SimulatedVolumes } from '../node/simulated-volumes.js';
 import { ClusterState } from './cluster-state.js';
 import { drivenClient } from './driven-client.js';
 import { type Driver, RealDriver, VirtualDriver } from './driver.js';
@@ -70,6 +71,8 @@ export interface TestCluster {
   readonly state: Reader & { objects(): readonly (readonly [string, KubernetesObject])[]; readonly revision: number };
   readonly faults: Faults;
   readonly nodes: SimulatedNodes;
+  /** What was made for claims, on all nodes. */
+  readonly volumes: SimulatedVolumes;
   /** The processes that live now: `plane`, `nodes`, and those of the operators. */
   readonly processes: readonly ClusterProcess[];
   /** Creates objects, or replaces the spec of those that are there; any kind that is served. */
@@ -115,6 +118,7 @@ class Cluster implements TestCluster {
   readonly client: Client;
   readonly state: ClusterState;
   readonly faults: Faults;
+  readonly volumes = new SimulatedVolumes();
   readonly #options: TestClusterOptions;
   readonly #history: History;
   readonly #driver: Driver;
@@ -303,10 +307,11 @@ class Cluster implements TestCluster {
       world: life.world,
       log: this.#log,
       names,
+      volumes: this.volumes,
     });
     this.#nodes = nodes;
     await nodes.register();
-    await this.#manage(life, { controllers: [nodes.controller], ready });
+    await this.#manage(life, { controllers: nodes.controllers, ready });
   }
 
   async #runPlane(life: ClusterProcess, ready: () => void): Promise<void> {

@@ -1,15 +1,28 @@
 import type { Client } from '@castellan/client';
-import { formatKey, keyOf, type Node, nodes, type ObjectKey, type Pod, pods } from '@castellan/machinery';
-import type { Controller, Log } from '@castellan/runtime';
+import {
+  claimsOfPod,
+  formatKey,
+  keyOf,
+  type Node,
+  nodes,
+  type ObjectKey,
+  type Pod,
+  persistentVolumeClaims,
+  pods,
+} from '@castellan/machinery';
+import { localStorageControllers } from '@castellan/node';
+import { type Controller, type Log, type Reader, watchSource } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { type NodePace, SimulatedPod } from './simulated-pod.js';
 import type { ProgramOf } from './simulated-program.js';
+import type { SimulatedDisk, SimulatedVolumes } from './simulated-volumes.js';
 
 export interface SimulatedNodesOptions {
   readonly client: Client;
   readonly world: World;
   readonly log: Log;
   readonly names: readonly string[];
+  readonly volumes: SimulatedVolumes;
   readonly programOf?: ProgramOf;
   readonly pace?: Partial<NodePace>;
 }
@@ -24,10 +37,11 @@ const defaultPace: NodePace = {
 
 /**
  * Node agents with simulated programs: pods that are bound to their nodes start, become ready, restart and end as on a real
- * node of ours, in simulated time. They send no heartbeats, and give pods no network, files or tokens.
+ * node of ours, in simulated time; volumes are made for claims of the classes `local` and `local-immediate`. They send no
+ * heartbeats, and give pods no network, files or tokens.
  */
 export class SimulatedNodes {
-  readonly controller: Controller<Pod>;
+  readonly controllers: readonly Controller[];
   readonly #options: SimulatedNodesOptions;
   readonly #pods = new Map<string, SimulatedPod>();
   readonly #down = new Set<string>();
@@ -35,14 +49,18 @@ export class SimulatedNodes {
 
   constructor(options: SimulatedNodesOptions) {
     this.#options = options;
-    this.controller = {
+    const agents: Controller = {
       name: 'simulated-nodes',
       for: pods,
+      // Only to know them.
+      watches: [watchSource({ type: persistentVolumeClaims, map: () => [] })],
       reconcile: async (key, context) => {
-        this.#update(key, context.cache.get(pods, key));
+        this.#update(key, context.cache.get(pods, key), context.cache);
         return undefined;
       },
     };
+    const runningNodes = () => options.names.filter((name) => !this.#down.has(name));
+    this.controllers = [agents, ...localStorageControllers({ volumes: options.volumes, runningNodes })];
   }
 
   get names(): readonly string[] {
@@ -86,7 +104,7 @@ export class SimulatedNodes {
     for (const pod of this.#on(node)) pod.powerOn();
   }
 
-  #update(key: ObjectKey, pod: Pod | undefined): void {
+  #update(key: ObjectKey, pod: Pod | undefined, cache: Reader): void {
     const name = formatKey(key);
     for (const known of this.#pods.values()) {
       const isOther = formatKey(keyOf(known.pod)) === name && known.pod.metadata.uid !== pod?.metadata.uid;
@@ -112,9 +130,15 @@ export class SimulatedNodes {
       ended: () => this.#pods.delete(uid),
       failed: (error: string) => log.warn('pod sync failed', { error }),
     };
-    const made = new SimulatedPod(host, pod);
+    const made = new SimulatedPod(host, pod, this.#diskOf(pod, cache));
     this.#pods.set(uid, made);
     if (this.#down.has(pod.spec?.nodeName ?? '')) made.powerOff();
+  }
+
+  /** That of its first claim, where it has one; else its own, which goes with it. */
+  #diskOf(pod: Pod, cache: Reader): SimulatedDisk {
+    const [claim] = claimsOfPod(pod).flatMap((key) => cache.get(persistentVolumeClaims, key) ?? []);
+    return this.#options.volumes.disk(claim?.spec?.volumeName ?? '') ?? new Map();
   }
 
   async #register(name: string, index: number): Promise<void> {

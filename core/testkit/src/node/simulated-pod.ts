@@ -4,6 +4,7 @@ import { type Container, isStatusError, type Pod, pods } from '@castellan/machin
 import { type ContainerFacts, nextBackoffMs, planPod, podStatus, type RunFacts } from '@castellan/node';
 import type { Cancel, World } from '@castellan/world';
 import type { ProgramOf, RunningProgram } from './simulated-program.js';
+import type { SimulatedDisk } from './simulated-volumes.js';
 
 /** How long things take on a simulated node, in milliseconds: between the first and the second. */
 export interface NodePace {
@@ -53,7 +54,7 @@ const retryMs = 1_000;
 export class SimulatedPod {
   readonly #host: PodHost;
   readonly #containers = new Map<string, ContainerState>();
-  #disk = new Map<string, unknown>();
+  readonly #disk: SimulatedDisk;
   #pod: Pod;
   readonly #startedAtMs: number;
   #isSetUp = false;
@@ -65,9 +66,10 @@ export class SimulatedPod {
   #isSyncing = false;
   #cancelLook: Cancel | undefined;
 
-  constructor(host: PodHost, pod: Pod) {
+  constructor(host: PodHost, pod: Pod, disk: SimulatedDisk) {
     this.#host = host;
     this.#pod = pod;
+    this.#disk = disk;
     this.#startedAtMs = host.world.clock.now();
     this.#later(host.pace.setUpMs, () => {
       this.#isSetUp = true;

@@ -16,7 +16,7 @@ export interface SimulatedContainer {
   readonly pod: Pod;
   readonly name: string;
   readonly podIp: string;
-  /** The pod's volumes: what is in it outlives the container and goes with the pod. */
+  /** The pod's volumes: what is in it outlives the container and goes with the pod; with a claim, it goes with the claim. */
   readonly disk: Map<string, unknown>;
   /** Ends the program by itself. */
   exit(code: number): void;

@@ -65,7 +65,7 @@ function areNpmPackagesInstalled() {
 }
 
 /** What tests run as pods beside what users do. Installed where that can be; where not, their tests are skipped. */
-const testPrograms = { memcached: 'memcached' };
+const testPrograms = { memcached: 'memcached', nginx: 'nginx-light' };
 
 export async function ensureTestPrograms() {
   const packages = Object.keys(testPrograms)
@@ -119,7 +119,7 @@ async function installDebianPackages(packages, command, { onFailure = fail } = {
   } finally {
     if (isPolicyOurs) rmSync(policyPath, { force: true });
   }
-  const services = { 'etcd-server': 'etcd.service', memcached: 'memcached.service' };
+  const services = { 'etcd-server': 'etcd.service', memcached: 'memcached.service', 'nginx-light': 'nginx.service' };
   const installed = packages.map((name) => services[name]).filter((service) => service !== undefined);
   if (installed.length > 0 && isOnPath('systemctl')) await run('systemctl', ['disable', '--quiet', ...installed]);
 }

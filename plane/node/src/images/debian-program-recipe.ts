@@ -1,67 +1,64 @@
-import { existsSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { runCommand } from '../sandbox/command.js';
+import { type DebianProgram, debianPrograms } from './debian-programs.js';
 import { type Image, ImageError, type ImageRecipe } from './image.js';
 import type { ImageName } from './image-name.js';
 
-interface DebianProgram {
-  /** Paths of the images that stand for it, without their registry. */
-  readonly images: readonly string[];
-  readonly path: string;
-  readonly package: string;
-  /** Its `--version`, and the version in what that prints. */
-  readonly versionArguments: readonly string[];
-  readonly versionPattern: RegExp;
-  /** What the image runs when the pod names no command. */
-  readonly arguments: readonly string[];
-}
-
-/** Programs that need nothing of their image but themselves. The machine's files are in every container anyway. */
-const programs: readonly DebianProgram[] = [
-  {
-    images: ['memcached', 'bitnami/memcached'],
-    path: '/usr/bin/memcached',
-    package: 'memcached',
-    versionArguments: ['-V'],
-    versionPattern: /^memcached (\S+)/,
-    // It refuses to be root unless it is told to; the container's root is nobody outside of it.
-    arguments: ['memcached', '-u', 'root'],
-  },
-];
-
 /** Images of one program that Debian has a package of. */
 export class DebianProgramRecipe implements ImageRecipe {
+  readonly #programs: readonly DebianProgram[];
+  /** By path and time of change: to ask a program costs as much as to start it. */
+  readonly #versions = new Map<string, string>();
+
+  constructor(programs: readonly DebianProgram[] = debianPrograms) {
+    this.#programs = programs;
+  }
+
   matches(image: ImageName): boolean {
-    return programOf(image) !== undefined;
+    return this.#find(image) !== undefined;
   }
 
   async resolve(image: ImageName): Promise<Image> {
-    const program = programOf(image);
+    const program = this.#find(image);
     if (program === undefined) throw new ImageError(`image ${image.path} is no program of Debian`);
-    if (!existsSync(program.path)) {
-      throw new ImageError(`no ${program.package} on this machine; next: apt-get install ${program.package}`);
-    }
-    const { stdout } = await runCommand(program.path, [...program.versionArguments], { deadlineMs: 5_000 });
-    const version = program.versionPattern.exec(stdout)?.[1] ?? 'unknown';
+    const version = await this.#versionOf(program);
+    const { name, path } = program;
     const origin = `Debian's ${program.package}`;
-    const isAsked = /^\d/.test(image.tag) ? `${version}.`.startsWith(`${image.tag}.`) : true;
+    const isAsked = /^v?\d/.test(image.tag) ? `${version}.`.startsWith(`${numberIn(image.tag)}.`) : true;
+    const wanted = `wanted ${name} ${image.tag}; this machine has ${version}; running it (${origin})`;
     return {
-      id: `program:/${program.path}@${version}`,
-      description: `${program.package} ${version} (${origin})`,
-      ...(isAsked
-        ? {}
-        : {
-            substitution: `wanted ${program.package} ${image.tag}; this machine has ${version}; running it (${origin})`,
-          }),
       mounts: [],
       files: [],
       entrypoint: [],
-      arguments: program.arguments,
       environment: {},
       workingDirectory: '/',
+      ...program.image,
+      id: `program:/${path}@${version}`,
+      description: `${name} ${version} (${origin})`,
+      ...(isAsked ? {} : { substitution: wanted }),
     };
+  }
+
+  #find(image: ImageName): DebianProgram | undefined {
+    return this.#programs.find(({ images }) => images.includes(image.path));
+  }
+
+  async #versionOf({ path, package: debianPackage, versionArguments, versionPattern }: DebianProgram): Promise<string> {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) {
+      throw new ImageError(`no ${debianPackage} on this machine; next: apt-get install ${debianPackage}`);
+    }
+    const key = `${path} ${stat.mtimeMs}`;
+    const known = this.#versions.get(key);
+    if (known !== undefined) return known;
+    const { stdout, stderr } = await runCommand(path, [...versionArguments], { deadlineMs: 5_000 });
+    const version = versionPattern.exec(stdout + stderr)?.[1] ?? 'unknown';
+    this.#versions.set(key, version);
+    return version;
   }
 }
 
-function programOf(image: ImageName): DebianProgram | undefined {
-  return programs.find(({ images }) => images.includes(image.path));
+/** Of `1.25.3-alpine` and `v2.42.0` the number. */
+function numberIn(tag: string): string {
+  return /^v?(\d+(?:\.\d+)*)/.exec(tag)?.[1] ?? tag;
 }

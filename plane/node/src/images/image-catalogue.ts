@@ -23,7 +23,7 @@ export class ImageCatalogue {
     const recipe = this.#recipes.find((candidate) => candidate.matches(name));
     if (recipe !== undefined) return await recipe.resolve(name);
     throw new ImageError(
-      `image "${image}" is not in this machine's catalogue: images here are programs of the machine (etcd, memcached, busybox, alpine, debian, ubuntu, pause); next: use one of these, or run this pod on a cluster with a container runtime`,
+      `image "${image}" is not in this machine's catalogue: images here are programs of the machine (etcd, memcached, nginx, busybox, alpine, debian, ubuntu, pause); next: use one of these, or run this pod on a cluster with a container runtime`,
     );
   }
 }

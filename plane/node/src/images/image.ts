@@ -1,4 +1,4 @@
-import type { LayerFile, Mount } from '../sandbox/root-file-system.js';
+import type { LayerFile, LayerLink, Mount } from '../sandbox/root-file-system.js';
 import type { ImageName } from './image-name.js';
 
 /** What an image name stands for on this machine: programs of the machine, put where the image would have them. */
@@ -11,10 +11,15 @@ export interface Image {
   readonly substitution?: string;
   readonly mounts: readonly Mount[];
   readonly files: readonly LayerFile[];
+  readonly links?: readonly LayerLink[];
+  /** As in `RootFileSystem`. */
+  readonly copies?: readonly string[];
   readonly entrypoint: readonly string[];
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly workingDirectory: string;
+  /** Asks its program to end; SIGTERM when absent. */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 /** One family of images. */

@@ -35,6 +35,8 @@ export function containerLaunch(parts: LaunchParts): ContainerLaunch {
     workingDirectory: container.workingDir ?? image.workingDirectory,
     root: {
       files: [...parts.files, ...image.files],
+      links: image.links ?? [],
+      copies: image.copies ?? [],
       mounts: [...image.mounts, ...parts.volumes, terminationLog(parts)],
       isReadOnly: container.securityContext?.readOnlyRootFilesystem === true,
     },

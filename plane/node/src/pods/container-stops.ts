@@ -86,7 +86,7 @@ export class ContainerStops {
     if (isLate) stop.hook.abort.abort();
     else if (!stop.hook.isDone) return stop.deadlineMs;
     else if (!stop.mayBeAsked()) return nowMs + askAgainMs;
-    stop.isAsked = stop.run.process.terminate();
+    stop.isAsked = stop.run.process.terminate(stop.run.record.stopSignal);
     if (!stop.isAsked) {
       // It has not become its program yet; one that does not within the grace period is no program to be asked.
       stop.isForced = isLate;

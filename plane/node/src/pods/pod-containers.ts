@@ -185,6 +185,7 @@ export class PodContainers {
       backoffMs: nextBackoffMs(previous?.facts()),
       cgroups,
       messageFromLog: container.terminationMessagePolicy === 'FallbackToLogsOnError',
+      ...(image.stopSignal === undefined ? {} : { stopSignal: image.stopSignal }),
     });
     const record = this.#directory.readRun(container.name, number);
     if (record === undefined) throw new Error(`the record of ${container.name}'s start cannot be read back`);

@@ -27,6 +27,8 @@ export interface RunRecord {
   readonly cgroups: readonly string[];
   /** When it fails without a message of its own, the end of its log is taken for one. */
   readonly messageFromLog?: boolean;
+  /** Asks its program to end; SIGTERM when absent. */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 /** A pod's files: `pod.json`, `failure.json` once it has failed, `volumes/NAME`, `containers/NAME/NUMBER`. They are removed with the pod. */

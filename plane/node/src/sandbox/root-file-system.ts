@@ -1,4 +1,14 @@
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /** A directory or file of the machine, seen in the container at `target`. */
@@ -16,10 +26,19 @@ export interface LayerFile {
   readonly mode?: number;
 }
 
+/** A symbolic link in the container's own layer. */
+export interface LayerLink {
+  readonly path: string;
+  readonly target: string;
+}
+
 export interface RootFileSystem {
   /** The container's own writable directory; mount points are made in it, for the machine's /usr is read-only. */
   readonly layer: string;
   readonly files: readonly LayerFile[];
+  readonly links?: readonly LayerLink[];
+  /** Files and directories of the machine of which the container has copies at the same place, to change as it likes. */
+  readonly copies?: readonly string[];
   readonly mounts: readonly Mount[];
   readonly isReadOnly: boolean;
 }
@@ -61,6 +80,13 @@ export function writeLayer(root: RootFileSystem): void {
     mkdirSync(join(root.layer, directory), { recursive: true });
     chmodSync(join(root.layer, directory), 0o1777);
   }
+  for (const path of root.copies ?? []) {
+    if (existsSync(path)) cpSync(path, join(root.layer, path), { recursive: true, dereference: true });
+  }
+  for (const { path, target } of root.links ?? []) {
+    mkdirSync(dirname(join(root.layer, path)), { recursive: true });
+    symlinkSync(target, join(root.layer, path));
+  }
   for (const file of [...standardFiles, ...root.files]) {
     const path = join(root.layer, file.path);
     mkdirSync(dirname(path), { recursive: true });
@@ -81,11 +107,17 @@ export function mountArguments(root: RootFileSystem): readonly string[] {
     ...['--bind', root.layer, '/'],
     ...programDirectories.flatMap(programArguments),
     ...(existsSync('/usr/local') ? ['--bind', join(root.layer, 'usr/local'), '/usr/local'] : []),
+    ...(root.copies ?? []).filter(isProgramPath).flatMap((path) => ['--bind-try', join(root.layer, path), path]),
     ...sharedConfiguration.flatMap((path) => ['--ro-bind-try', path, path]),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...inner.flatMap(({ source, target, isReadOnly }) => [isReadOnly ? '--ro-bind' : '--bind', source, target]),
     ...(root.isReadOnly ? ['--remount-ro', '/'] : []),
   ];
+}
+
+/** Where the machine's own programs would hide what the layer has. */
+function isProgramPath(path: string): boolean {
+  return programDirectories.some((directory) => path.startsWith(`${directory}/`));
 }
 
 function programArguments(path: string): readonly string[] {

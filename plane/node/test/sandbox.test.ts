@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { removeEverything } from '../src/agent/remove-everything.js';
 import { createCgroup, detectCgroups, wasOutOfMemory } from '../src/sandbox/cgroups.js';
-import { ContainerProcess, type ContainerUser } from '../src/sandbox/container-process.js';
+import { ContainerProcess } from '../src/sandbox/container-process.js';
+import type { ContainerUser } from '../src/sandbox/container-user.js';
 import { runInContainer } from '../src/sandbox/enter-container.js';
 import { bridgeName, ensurePlaneNetwork } from '../src/sandbox/plane-network.js';
 import { createPodNetwork, podNetworkAt } from '../src/sandbox/pod-network.js';
@@ -77,7 +78,7 @@ test('a container runs as the user that it asks for, without capabilities', { sk
       directory: join(directory, 'a'),
       namespace: pod.namespace,
       script: 'id -u; id -g; grep CapEff /proc/self/status',
-      user: { user: 1000, group: 2000, groups: [] },
+      user: { user: 1000, group: 2000, groups: [], capabilities: [] },
     });
     assert.equal((await exitOf(container)).exitCode, 0);
     assert.match(readFileSync(join(container.directory, 'log'), 'utf8'), /^1000\n2000\nCapEff:\t0000000000000000\n$/);

@@ -2,12 +2,13 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Container, Pod } from '@castellan/machinery';
 import type { Image } from '../images/image.js';
-import type { ContainerLaunch, ContainerUser } from '../sandbox/container-process.js';
+import type { ContainerLaunch } from '../sandbox/container-process.js';
 import type { LayerFile, Mount } from '../sandbox/root-file-system.js';
 import { terminalCommand } from '../sandbox/terminal.js';
 import { outOfMemoryScore } from './container-resources.js';
 import { ContainerConfigError, expand } from './environment.js';
 import { podHostname } from './pod-files.js';
+import { containerUser, systemCallFilter } from './security-context.js';
 
 export interface LaunchParts {
   readonly pod: Pod;
@@ -24,7 +25,7 @@ export interface LaunchParts {
 /** Puts together what one start of a container needs. */
 export function containerLaunch(parts: LaunchParts): ContainerLaunch {
   const { pod, container, image, environment } = parts;
-  const user = containerUser(pod, container);
+  const filter = systemCallFilter(pod, container);
   return {
     directory: parts.directory,
     networkNamespace: parts.networkNamespace,
@@ -40,7 +41,8 @@ export function containerLaunch(parts: LaunchParts): ContainerLaunch {
       mounts: [...image.mounts, ...parts.volumes, terminationLog(parts)],
       isReadOnly: container.securityContext?.readOnlyRootFilesystem === true,
     },
-    ...(user === undefined ? {} : { user }),
+    user: containerUser(pod, container),
+    ...(filter === undefined ? {} : { systemCallFilter: filter }),
     cgroups: parts.cgroups,
     outOfMemoryScore: outOfMemoryScore(pod, container),
   };
@@ -53,16 +55,6 @@ export function standardEnvironment(pod: Pod): Readonly<Record<string, string>> 
     HOME: '/root',
     HOSTNAME: podHostname(pod),
   };
-}
-
-export function containerUser(pod: Pod, container: Container): ContainerUser | undefined {
-  const own = container.securityContext;
-  const shared = pod.spec?.securityContext;
-  const user = own?.runAsUser ?? shared?.runAsUser ?? 0;
-  const group = own?.runAsGroup ?? shared?.runAsGroup ?? 0;
-  const groups = [...(shared?.supplementalGroups ?? []), ...(shared?.fsGroup === undefined ? [] : [shared.fsGroup])];
-  if (user === 0 && group === 0 && groups.length === 0) return undefined;
-  return { user, group, groups };
 }
 
 /** `command` replaces the image's entrypoint and its arguments; `args` the arguments alone. */

@@ -26,6 +26,7 @@ import { containersOf } from './pod-spec.js';
 import { volumeMounts } from './pod-volumes.js';
 import type { VolumeSources } from './projected-files.js';
 import { nextBackoffMs } from './restart-backoff.js';
+import { checkSecurity } from './security-context.js';
 import { settledMounts } from './settled-mounts.js';
 import { VolumeError } from './volume-error.js';
 
@@ -170,6 +171,7 @@ export class PodContainers {
     { network, previous }: { readonly network: PodNetwork; readonly previous: ContainerRun | undefined },
   ): Promise<ContainerRun> {
     const image = await this.#host.images.resolve(container.image ?? '');
+    checkSecurity(pod, container);
     const sources = this.#withImage(this.sources(await this.#freshest(pod, container), network.address), image);
     const environment = await resolveEnvironment(container, sources);
     const volumes = volumeMounts(this.#directory.volumes, pod, settledMounts(container, environment));

@@ -62,6 +62,7 @@ export class PodDirectory {
   }
 
   writeFailure(failure: PodFailure): void {
+    mkdirSync(this.path, { recursive: true });
     writeRecord(join(this.path, 'failure.json'), failure);
   }
 

@@ -1,10 +1,10 @@
 import type { Container, Pod } from '@castellan/machinery';
 import { runInContainer } from '../sandbox/enter-container.js';
-import { containerUser } from './container-launch.js';
 import { ContainerProbes, type ProbeListener } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
 import type { PodHost } from './pod-host.js';
 import type { ProbeTarget } from './probe-target.js';
+import { containerUser } from './security-context.js';
 
 /** What is watched of a pod's containers while they run: their exit, their logs, and their probes. */
 export class PodProbes {
@@ -65,7 +65,7 @@ export function probeTarget(
       runInContainer(run.process, {
         command,
         deadlineMs,
-        ...(user === undefined ? {} : { user }),
+        user,
         ...(signal === undefined ? {} : { signal }),
       }),
   };

@@ -13,6 +13,7 @@ import {
 } from '../sandbox/pod-network.js';
 import { PodDirectory, podsOnDisk } from './pod-directory.js';
 import type { PodHost } from './pod-host.js';
+import { setSysctls } from './sysctls.js';
 
 /** A pod's files and network, written down before they are made. */
 export class PodSandbox {
@@ -54,6 +55,7 @@ export class PodSandbox {
     if (!(await isPodNetworkWhole(this.#host.network, network))) {
       await removePodNetwork(network, this.#host.network.bridge);
       await createPodNetwork(this.#host.network, network);
+      await setSysctls(pod, network.namespace);
     }
     this.#network = network;
     return network;

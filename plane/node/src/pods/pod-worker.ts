@@ -1,9 +1,8 @@
 // Walk 9/10: the pod that the scheduler bound to this node is brought up here: network, volumes, then its containers.
 import { isDeepStrictEqual } from 'node:util';
 import type { Container, Pod } from '@castellan/machinery';
-import type { ContainerUser } from '../sandbox/container-process.js';
+import type { ContainerUser } from '../sandbox/container-user.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';
-import { containerUser } from './container-launch.js';
 import type { ProbeKind } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
 import { hasStorageLimits, storageFailure, storageLookMs } from './local-storage.js';
@@ -20,6 +19,8 @@ import { podStatus } from './pod-status.js';
 import { PodStops, type StopWish } from './pod-stops.js';
 import { PodVolumes } from './pod-volumes.js';
 import { PostStartHooks } from './post-start-hooks.js';
+import { containerUser, podRefusal } from './security-context.js';
+import { sysctlFailure } from './sysctls.js';
 import { VolumeError } from './volume-error.js';
 import { refersTo } from './volume-references.js';
 
@@ -27,7 +28,7 @@ import { refersTo } from './volume-references.js';
 export interface RunningContainer {
   readonly run: ContainerRun;
   readonly container: Container;
-  readonly user?: ContainerUser;
+  readonly user: ContainerUser;
 }
 
 /**
@@ -50,6 +51,7 @@ export class PodWorker {
   #isReleased = false;
   #failure: PodFailure | undefined;
   #storageLookAtMs = 0;
+  #isRefused = false;
 
   constructor(host: PodHost, pod: Pod, hasEnded: (worker: PodWorker) => void) {
     this.uid = pod.metadata.uid ?? '';
@@ -92,8 +94,7 @@ export class PodWorker {
     const run = this.#containers.run(name);
     const container = containerOf(this.#pod, name);
     if (run === undefined || container === undefined || !run.isRunning()) return undefined;
-    const user = containerUser(this.#pod, container);
-    return { run, container, ...(user === undefined ? {} : { user }) };
+    return { run, container, user: containerUser(this.#pod, container) };
   }
 
   /** While there is one. */
@@ -141,11 +142,12 @@ export class PodWorker {
   async #sync(): Promise<void> {
     if (this.#isGone || this.#pod.metadata.deletionTimestamp !== undefined) return await this.#end();
     if (this.#pod.status?.phase === 'Succeeded' || this.#pod.status?.phase === 'Failed') return await this.#release();
-    if (this.#pod.spec?.hostNetwork === true) {
-      return await this.#publish(
-        this.#plan(),
-        'this node does not offer hostNetwork; every pod has a network of its own',
-      );
+    const refusal = podRefusal(this.#pod);
+    if (refusal !== undefined) return await this.#refuse(refusal);
+    const forbidden = sysctlFailure(this.#pod);
+    if (forbidden !== undefined) {
+      this.#fail(forbidden, 'Warning');
+      return await this.#publish(this.#plan());
     }
     const { network, problem } = await this.#ensureSandbox();
     if (problem !== undefined) {
@@ -211,6 +213,14 @@ export class PodWorker {
     this.#failure = failure;
     this.#sandbox.directory.writeFailure(failure);
     this.#note(type, failure.reason, failure.message);
+  }
+
+  /** Nothing of it is begun; the pod waits for somebody to take it away. */
+  async #refuse(message: string): Promise<void> {
+    const whole = `Failed to create pod sandbox: ${message}`;
+    if (!this.#isRefused) this.#note('Warning', 'FailedCreatePodSandBox', whole);
+    this.#isRefused = true;
+    await this.#publish(this.#plan(), whole);
   }
 
   /** The files of volumes come over the network of the machine, so they are fetched while the pod's own is made. */

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
-import type { ContainerProcess, ContainerUser } from './container-process.js';
+import type { ContainerProcess } from './container-process.js';
+import type { ContainerUser } from './container-user.js';
 import { entryCommand } from './enter-container.js';
 import { childrenOf } from './process-identity.js';
 import { resizeTerminal, type TerminalSize, terminalCommand } from './terminal.js';

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { capabilities } from './capabilities.js';
 import { requireCommand } from './command.js';
+import { asUser, type ContainerUser, capabilitiesToEnter, rootUser } from './container-user.js';
 import { namespacePath } from './pod-network.js';
 import {
   bootId,
@@ -34,19 +34,14 @@ export interface ContainerLaunch {
   readonly workingDirectory: string;
   readonly root: Omit<RootFileSystem, 'layer'>;
   readonly user?: ContainerUser;
+  /** A filter of system calls that the program and all that it starts have, as seccomp(2) takes it. */
+  readonly systemCallFilter?: Buffer;
   /** Control groups to join, by directory. */
   readonly cgroups: readonly string[];
   /** How ready the kernel is to kill it when the machine has no memory left: 0 (as this program) to 1000 (first). */
   readonly outOfMemoryScore?: number;
   /** The program reads what is written to `inputPath`, and no end until `endInput`; else it has no input. */
   readonly hasInput: boolean;
-}
-
-export interface ContainerUser {
-  readonly user: number;
-  readonly group: number;
-  /** Further groups. */
-  readonly groups: readonly number[];
 }
 
 export type ContainerState =
@@ -69,6 +64,7 @@ printf '%s\\n' "$stat" >"$directory/process"
 run() {
   for group in $CASTELLAN_CGROUPS; do echo 0 >"$group/cgroup.procs"; done
   echo "$CASTELLAN_OOM_SCORE" 2>/dev/null >/proc/self/oom_score_adj
+  [ -e "$directory/filter" ] && exec 7<"$directory/filter"
   exec "$@" 3>"$directory/info" 9<"$directory/args"
 }
 if [ -p "$directory/stdin" ]; then
@@ -106,6 +102,7 @@ export class ContainerProcess {
     writeFileSync(join(directory, 'state/boot'), bootId());
     // In a file, not on the command line: the environment may hold secrets, and every user sees command lines.
     writeFileSync(join(directory, 'state/args'), joinArguments(isolationArguments(launch, root)), { mode: 0o600 });
+    if (launch.systemCallFilter !== undefined) writeFileSync(join(directory, 'state/filter'), launch.systemCallFilter);
     if (launch.hasInput) await requireCommand('mkfifo', ['-m', '600', join(directory, 'state/stdin')]);
     const log = openSync(join(directory, 'log'), 'a', 0o640);
     try {
@@ -256,18 +253,8 @@ function entry(launch: ContainerLaunch): readonly string[] {
   return [
     ...['nsenter', `--net=${namespacePath(launch.networkNamespace)}`, '--'],
     ...['bwrap', '--args', '9', '--'],
-    ...asUser(launch.user, launch.command),
+    ...asUser(launch.user ?? rootUser, launch.command),
   ];
-}
-
-/**
- * bubblewrap changes users by means of a user namespace only; as root we want none, so the change is made inside.
- * Leaving user 0 drops every capability.
- */
-export function asUser(user: ContainerUser | undefined, command: readonly string[]): readonly string[] {
-  if (user === undefined || (user.user === 0 && user.group === 0 && user.groups.length === 0)) return command;
-  const groups = user.groups.length === 0 ? '--clear-groups' : `--groups=${user.groups.join(',')}`;
-  return ['/usr/bin/setpriv', `--reuid=${user.user}`, `--regid=${user.group}`, groups, '--', ...command];
 }
 
 /** A NUL ends an argument: within one, it would let whoever wrote it (into a Secret, say) add arguments of his own. */
@@ -284,7 +271,8 @@ function isolationArguments(launch: ContainerLaunch, root: RootFileSystem): read
     ...['--info-fd', '3'],
     ...mountArguments(root),
     ...['--chdir', launch.workingDirectory],
-    ...['--cap-drop', 'ALL', ...capabilities.flatMap((name) => ['--cap-add', name])],
+    ...['--cap-drop', 'ALL', ...capabilitiesToEnter(launch.user ?? rootUser).flatMap((name) => ['--cap-add', name])],
+    ...(launch.systemCallFilter === undefined ? [] : ['--seccomp', '7']),
     '--clearenv',
     ...Object.entries(launch.environment).flatMap(([name, value]) => ['--setenv', name, value]),
   ];

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { capabilities } from './capabilities.js';
 import { type CommandResult, runCommand } from './command.js';
-import { asUser, type ContainerProcess, type ContainerUser } from './container-process.js';
+import type { ContainerProcess } from './container-process.js';
+import { type ContainerUser, enterAsUser, rootUser } from './container-user.js';
 
 /**
  * What a container's environment tells the loader holds inside alone: nsenter begins outside, as the plane's user, where
@@ -42,14 +42,12 @@ export function entryCommand(
   const main = container.mainProcess();
   if (main === undefined) throw new Error('the container is not running');
   const namespaces = ['--mount', '--uts', '--ipc', '--net', '--pid', '--root', '--wd'];
-  const kept = capabilities.map((name) => `+${name.slice('CAP_'.length).toLowerCase()}`).join(',');
-  const reduced = ['/usr/bin/setpriv', '--no-new-privs', `--bounding-set=-all,${kept}`, '--inh-caps=-all', '--'];
   const all = Object.entries(environmentOf(main.pid));
   const inside = all.filter(([name]) => loaderVariables.test(name)).map(([name, value]) => `${name}=${value}`);
   const words = inside.length === 0 ? command : ['/usr/bin/env', ...inside, ...command];
   return {
     program: '/usr/bin/nsenter',
-    args: ['--target', String(main.pid), ...namespaces, '--', ...reduced, ...asUser(user, words)],
+    args: ['--target', String(main.pid), ...namespaces, '--', ...enterAsUser(user ?? rootUser, words)],
     environment: Object.fromEntries(all.filter(([name]) => !loaderVariables.test(name))),
   };
 }

@@ -20,11 +20,15 @@ const programs = {
   setpriv: 'util-linux',
 };
 
+/** Without these a plane does less, and says so: network policies, and services that the kernel forwards. */
+const optionalPrograms = { nft: 'nftables' };
+
 /** `packages`: build only these folders and what they import, and no bundle; an empty list builds nothing. */
 export async function setup({ packages } = {}) {
   checkNode();
   await ensureNpmPackages();
   await ensurePrograms();
+  await ensureOptionalPrograms(optionalPrograms, 'what needs them is not there');
   if (packages === undefined) {
     if (!isBuilt()) await build().catch(fail);
   } else if (packages.length > 0) {
@@ -68,13 +72,17 @@ function areNpmPackagesInstalled() {
 const testPrograms = { memcached: 'memcached', nginx: 'nginx-light' };
 
 export async function ensureTestPrograms() {
-  const packages = Object.keys(testPrograms)
-    .filter((program) => !isOnPath(program))
-    .map((program) => testPrograms[program]);
-  if (packages.length === 0 || process.getuid?.() !== 0 || !isOnPath('apt-get')) return;
-  console.log(`setup: installing Debian packages for tests (${packages.join(', ')})`);
+  await ensureOptionalPrograms(testPrograms, 'their tests are skipped');
+}
+
+/** By root, from Debian; whoever cannot install them goes without. */
+async function ensureOptionalPrograms(wanted, otherwise) {
+  const missing = Object.keys(wanted).filter((program) => !isOnPath(program));
+  if (missing.length === 0 || process.getuid?.() !== 0 || !isOnPath('apt-get')) return;
+  const packages = missing.map((program) => wanted[program]);
+  console.log(`setup: installing Debian packages (${packages.join(', ')})`);
   await installDebianPackages(packages, `apt-get install -y --no-install-recommends ${packages.join(' ')}`, {
-    onFailure: () => console.log(`setup: no ${packages.join(', ')}, its tests are skipped`),
+    onFailure: () => console.log(`setup: no ${packages.join(', ')}: ${otherwise}`),
   });
 }
 

@@ -67,9 +67,14 @@ async function chosen(scenario) {
   const { growingJob } = await import('../tests/dist/simulation/job-checks.js');
   const { cronJobChecks } = await import('../tests/dist/simulation/cron-job-checks.js');
   const { disruptionChecks } = await import('../tests/dist/simulation/disruption-checks.js');
+  const { volumeChecks } = await import('../tests/dist/simulation/volume-checks.js');
+  const volumes = [volumeChecks('plane'), volumeChecks('nodes')];
   const scenarios = {
     ...Object.fromEntries(
-      [...workloadChecks, growingJob, cronJobChecks, disruptionChecks].map((checks) => [checks.name, { checks }]),
+      [...workloadChecks, growingJob, cronJobChecks, disruptionChecks, ...volumes].map((checks) => [
+        checks.name,
+        { checks },
+      ]),
     ),
     greeter: { underFaults: greeterUnderFaults, checks: greeterChecks() },
     etcd: { underFaults: etcdUnderFaults, checks: etcdChecks },

@@ -2,6 +2,7 @@ import type { Client } from '@castellan/client';
 import {
   claimsOfPod,
   formatKey,
+  isStatusError,
   keyOf,
   type Node,
   nodes,
@@ -152,7 +153,11 @@ export class SimulatedNodes {
       },
       spec: { podCIDR: `10.244.${index}.0/24`, podCIDRs: [`10.244.${index}.0/24`] },
     };
-    await client.create(nodes, node);
+    try {
+      await client.create(nodes, node);
+    } catch (error) {
+      if (!isStatusError(error, 'AlreadyExists')) throw error;
+    }
     const resources = { cpu: '16', memory: '64Gi', pods: '110' };
     const now = `${new Date(world.clock.now()).toISOString().slice(0, 19)}Z`;
     const ready = {

@@ -15,6 +15,9 @@ import { defaultAccountController } from './namespaces/default-account.js';
 import { namespaceDeletionController } from './namespaces/namespace-deletion.js';
 import { rootCertificatePublisher } from './namespaces/root-certificate.js';
 import { readinessTaintsController } from './nodes/readiness-taints.js';
+import { endedPodsController, unscheduledPodsController } from './pod-gc/ended-pods.js';
+import { lostPodsController } from './pod-gc/lost-pods.js';
+import { resourceQuotaController } from './quota/quota-controller.js';
 import { replicaSetController } from './replica-sets/replica-set-controller.js';
 import { statefulSetController } from './stateful-sets/stateful-set-controller.js';
 import { claimController } from './storage/claim-controller.js';
@@ -56,6 +59,10 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       statefulSetController(),
       cronJobController(),
       disruptionController(),
+      resourceQuotaController(),
+      lostPodsController(),
+      endedPodsController(),
+      unscheduledPodsController(),
       staleDisruptionTargetController(),
       deploymentController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),

@@ -1,9 +1,15 @@
-import { compareQuantities, formatQuantity, type Quantity } from '@castellan/machinery';
+import {
+  type Amounts,
+  compareQuantities,
+  formatQuantity,
+  parseAmounts,
+  podAmounts,
+  type Quantity,
+} from '@castellan/machinery';
 import { forbidden } from '../errors.js';
 import { type ApiObject, at, type JsonRecord, record, records, text, withAt } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
 import { type AdmissionContext, type AdmissionPlugin, isCreateOf } from './admission-plugin.js';
-import { type Amounts, parseAmounts, podAmounts } from './resource-amounts.js';
 
 const containerLists = ['containers', 'initContainers'] as const;
 

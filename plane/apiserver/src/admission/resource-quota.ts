@@ -1,22 +1,23 @@
-import { addQuantities, compareQuantities, formatQuantity, parseQuantity, type Quantity } from '@castellan/machinery';
+import {
+  type Amounts,
+  addQuantities,
+  compareQuantities,
+  formatQuantity,
+  isCountedIn,
+  isInQuotaScope,
+  parseAmounts,
+  parseQuantity,
+  type Quantity,
+  quotaUsage,
+  sumOfAmounts,
+} from '@castellan/machinery';
 import { forbidden } from '../errors.js';
-import { type ApiObject, at, list, records, text } from '../json.js';
+import { type ApiObject, at, records, text } from '../json.js';
 import type { AdmissionWrite } from '../registry/admission-control.js';
 import type { ResourceDefinition, ResourceStore } from '../registry/resource.js';
 import { storageKey } from '../storage/keys.js';
 import type { AdmissionContext, AdmissionPlugin } from './admission-plugin.js';
-import { type Amounts, parseAmounts, podAmounts, sumOf } from './resource-amounts.js';
 
-/** Kinds that quotas count under their own name, without `count/`. */
-const countedKinds: readonly string[] = [
-  'configmaps',
-  'persistentvolumeclaims',
-  'pods',
-  'replicationcontrollers',
-  'resourcequotas',
-  'secrets',
-  'services',
-];
 /** Quotas of these need every container of a pod to say how much it asks for. */
 const computeNames: readonly string[] = [
   'cpu',
@@ -42,7 +43,9 @@ export const resourceQuota: AdmissionPlugin = {
     if (entries.length === 0) return;
     const usage = addedUsage(write);
     if (usage.size === 0) return;
-    const concerned = entries.map((entry) => entry.object).filter((quota) => isInScope(quota, write.object));
+    const concerned = entries
+      .map((entry) => entry.object)
+      .filter((quota) => isInQuotaScope(quota, write.definition, write.object));
     for (const quota of concerned) {
       if (write.current === undefined) assertSaysAmounts(quota, write);
       const used = await usedWithRoom(quota, write, { usage, context });
@@ -62,9 +65,9 @@ function isGrowth(operation: string, subresource: string, { group, plural }: Res
 /** What a write uses that was not used before it. */
 function addedUsage({ definition, object, current }: AdmissionWrite): Amounts {
   if (object === undefined) return new Map();
-  const usage = usageOf(definition, object);
+  const usage = quotaUsage(definition, object);
   if (current === undefined) return usage;
-  const before = usageOf(definition, current);
+  const before = quotaUsage(definition, current);
   const added = [...usage].map(([name, amount]) => [name, difference(amount, before.get(name))] as const);
   return new Map(added.filter(([, amount]) => amount.nano > 0n));
 }
@@ -121,84 +124,12 @@ async function countUsage(quota: ApiObject, namespace: string, { server }: Admis
     if (resource === undefined) continue;
     await resource.store.cache.fresh();
     for (const { object } of resource.store.cache.list(`${resource.store.layout.prefix}${namespace}/`)) {
-      if (isOver(object) || !isInScope(quota, object)) continue;
-      const usage = new Map([...usageOf(definition, object)].filter(([name]) => names.includes(name)));
-      counted = sumOf(counted, usage);
+      if (!isInQuotaScope(quota, definition, object)) continue;
+      const usage = new Map([...quotaUsage(definition, object)].filter(([name]) => names.includes(name)));
+      counted = sumOfAmounts(counted, usage);
     }
   }
   return counted;
-}
-
-/** Whether objects of a kind use any of a quota's resource; those of computing are used by pods. */
-function isCountedIn(name: string, { group, plural }: ResourceDefinition): boolean {
-  if (name.startsWith('count/')) return name === (group === '' ? `count/${plural}` : `count/${plural}.${group}`);
-  if (group !== '') return false;
-  if (countedKinds.includes(name)) return name === plural;
-  if (name.startsWith('services.')) return plural === 'services';
-  if (name.endsWith('requests.storage') || name.includes('.storageclass.')) return plural === 'persistentvolumeclaims';
-  return plural === 'pods';
-}
-
-/** A pod that has ended uses nothing. */
-function isOver(object: ApiObject): boolean {
-  const phase = object.kind === 'Pod' ? at(object, 'status', 'phase') : undefined;
-  return phase === 'Succeeded' || phase === 'Failed';
-}
-
-/** What one object uses of a namespace. */
-function usageOf({ group, plural }: ResourceDefinition, object: ApiObject): Amounts {
-  const one = parseQuantity('1');
-  const usage = new Map<string, Quantity>([[group === '' ? `count/${plural}` : `count/${plural}.${group}`, one]]);
-  if (group !== '') return usage;
-  if (countedKinds.includes(plural)) usage.set(plural, one);
-  if (plural === 'pods') {
-    for (const [name, amount] of podAmounts(object, 'requests')) {
-      usage.set(`requests.${name}`, amount);
-      usage.set(name, amount);
-    }
-    for (const [name, amount] of podAmounts(object, 'limits')) usage.set(`limits.${name}`, amount);
-  }
-  if (plural === 'persistentvolumeclaims') {
-    const storage = parseAmounts(at(object, 'spec', 'resources', 'requests')).get('storage');
-    if (storage !== undefined) {
-      const storageClass = text(at(object, 'spec', 'storageClassName')) ?? '';
-      usage.set('requests.storage', storage);
-      if (storageClass !== '') {
-        usage.set(`${storageClass}.storageclass.storage.k8s.io/requests.storage`, storage);
-        usage.set(`${storageClass}.storageclass.storage.k8s.io/persistentvolumeclaims`, one);
-      }
-    }
-  }
-  if (plural === 'services') {
-    const type = text(at(object, 'spec', 'type'));
-    if (type === 'LoadBalancer') usage.set('services.loadbalancers', one);
-    if (type === 'NodePort' || type === 'LoadBalancer') {
-      usage.set('services.nodeports', parseQuantity(String(list(at(object, 'spec', 'ports')).length)));
-    }
-  }
-  return usage;
-}
-
-/** Scopes that a pod is in; quotas with other scopes do not concern it. */
-function isInScope(quota: ApiObject, object: ApiObject | undefined): boolean {
-  const scopes = list(at(quota, 'spec', 'scopes'));
-  const amounts = (kind: 'requests' | 'limits') => (object === undefined ? 0 : podAmounts(object, kind).size);
-  const isBestEffort = amounts('requests') + amounts('limits') === 0;
-  const isTerminating = at(object, 'spec', 'activeDeadlineSeconds') !== undefined;
-  return scopes.every((scope) => {
-    switch (scope) {
-      case 'BestEffort':
-        return isBestEffort;
-      case 'NotBestEffort':
-        return !isBestEffort;
-      case 'Terminating':
-        return isTerminating;
-      case 'NotTerminating':
-        return !isTerminating;
-      default:
-        return false;
-    }
-  });
 }
 
 function assertSaysAmounts(quota: ApiObject, { definition, name, object }: AdmissionWrite): void {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Container, type ContainerStatus, eventsV1, type Pod, type PodSpec, pods } from '@castellan/machinery';
 import { createLog, createManager } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
-import { createMachine, type NodeAgent } from '../src/index.js';
+import { createMachine, type MachineOptions, type NodeAgent } from '../src/index.js';
 import { rangesOf, until, withDataDirectory } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
 
@@ -30,7 +30,11 @@ const silent = { write: () => undefined, world: realWorld() };
 /** An agent with a manager over a simulated cluster, on the real machine. */
 export async function startAgent(
   directory: string,
-  options: { readonly cluster?: SimulatedCluster; readonly withServices?: boolean } = {},
+  options: {
+    readonly cluster?: SimulatedCluster;
+    readonly withServices?: boolean;
+    readonly serviceProxy?: MachineOptions['serviceProxy'];
+  } = {},
 ): Promise<AgentUnderTest> {
   const cluster = options.cluster ?? new SimulatedCluster();
   const world = realWorld();
@@ -44,6 +48,7 @@ export async function startAgent(
     podCidr: ranges.podCidr,
     ...(options.withServices === true ? { serviceCidr: ranges.serviceCidr } : {}),
     apiServer: { host: '127.0.0.1', port: 1 },
+    ...(options.serviceProxy === undefined ? {} : { serviceProxy: options.serviceProxy }),
   });
   await machine.start();
   const agent = machine.node('node-a');

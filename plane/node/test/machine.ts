@@ -20,6 +20,13 @@ export function cannotRunPods(): string | false {
   return false;
 }
 
+/** As `cannotRunPods`, of tests of what the kernel does with services and policies. */
+export function cannotFilterPods(): string | false {
+  const hasFilter = existsSync('/usr/sbin/nft') && existsSync('/proc/sys/net/bridge/bridge-nf-call-iptables');
+  if (hasFilter) return cannotRunPods();
+  return 'needs nftables and br_netfilter: apt-get install nftables; modprobe br_netfilter';
+}
+
 /** Runs `body` with a data directory of its own, then removes everything and asserts that nothing is left. */
 export async function withDataDirectory(body: (directory: string) => Promise<void>): Promise<void> {
   const { directory, claim } = await directoryOfItsOwnRanges();

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
-import { ensurePlaneNetwork, type PlaneNetwork } from '../src/sandbox/plane-network.js';
+import { addressAt, parseRange } from '../src/sandbox/address-range.js';
+import { bridgeName, ensurePlaneNetwork, type PlaneNetwork } from '../src/sandbox/plane-network.js';
 import { createPodNetwork, namespacePath, type PodNetwork, podNetworkAt } from '../src/sandbox/pod-network.js';
 import { rangesOf } from './machine.js';
 
@@ -54,6 +55,14 @@ export async function podNetworks(
   const pods = Array.from({ length: count }, (_, index) => podNetworkAt(plane, 2 + index));
   for (const pod of pods) await createPodNetwork(plane, pod);
   return { plane, pods };
+}
+
+/** The network of a pod with that address. */
+export function podNetworkWith(directory: string, address: string): PodNetwork {
+  const podRange = parseRange(rangesOf(directory).podCidr);
+  const index = parseRange(address).base - podRange.base;
+  const plane = { bridge: bridgeName(directory), podRange, serviceRange: undefined, gateway: addressAt(podRange, 1) };
+  return podNetworkAt(plane, index);
 }
 
 /** A program in a pod, or on the machine itself, that answers with its name. */

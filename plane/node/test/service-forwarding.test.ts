@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
 import { createLog } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
@@ -7,16 +6,13 @@ import { nodeNetworkAt } from '../src/sandbox/plane-network.js';
 import type { PodNetwork } from '../src/sandbox/pod-network.js';
 import type { Backend, BackendPort, ServiceBackends } from '../src/services/service-backends.js';
 import { ServiceProxy, type ServiceProxyMode } from '../src/services/service-proxy.js';
-import { cannotRunPods, rangesOf, withDataDirectory } from './machine.js';
+import { cannotFilterPods, cannotRunPods, rangesOf, withDataDirectory } from './machine.js';
 import { type Caller, podNetworks, startCaller, startServer } from './pod-programs.js';
 
-const skip = cannotRunPods();
 const port = 8_080;
 
 function skipOf(mode: ServiceProxyMode): string | false {
-  if (skip !== false || mode === 'user-space') return skip;
-  const hasFilter = existsSync('/usr/sbin/nft') && existsSync('/proc/sys/net/bridge/bridge-nf-call-iptables');
-  return hasFilter ? false : 'needs nftables and br_netfilter: apt-get install nftables; modprobe br_netfilter';
+  return mode === 'nftables' ? cannotFilterPods() : cannotRunPods();
 }
 
 function backend({ address }: PodNetwork): Backend {

@@ -6,6 +6,7 @@ import type { Lease as LeaseV1 } from 'kubernetes-types/coordination/v1.js';
 import type * as core from 'kubernetes-types/core/v1.js';
 import type * as discovery from 'kubernetes-types/discovery/v1.js';
 import type { Event as EventsEvent } from 'kubernetes-types/events/v1.js';
+import type * as networking from 'kubernetes-types/networking/v1.js';
 import type * as policy from 'kubernetes-types/policy/v1.js';
 import type * as storage from 'kubernetes-types/storage/v1.js';
 import type { KubernetesObject } from '../object.js';
@@ -52,6 +53,7 @@ export type ResourceQuota = Kind<core.ResourceQuota>;
 export type Lease = Kind<LeaseV1>;
 export type CertificateSigningRequest = Kind<CertificateSigningRequestV1>;
 export type EndpointSlice = Kind<discovery.EndpointSlice>;
+export type NetworkPolicy = Kind<networking.NetworkPolicy>;
 export type PodDisruptionBudget = Kind<policy.PodDisruptionBudget>;
 export type MutatingWebhookConfiguration = Kind<admissionregistration.MutatingWebhookConfiguration>;
 export type ValidatingWebhookConfiguration = Kind<admissionregistration.ValidatingWebhookConfiguration>;
@@ -128,6 +130,11 @@ export const endpointSlices: ResourceType<EndpointSlice> = namespaced(
   'discovery.k8s.io',
   'EndpointSlice',
   'endpointslices',
+);
+export const networkPolicies: ResourceType<NetworkPolicy> = namespaced(
+  'networking.k8s.io',
+  'NetworkPolicy',
+  'networkpolicies',
 );
 export const podDisruptionBudgets: ResourceType<PodDisruptionBudget> = namespaced(
   'policy',

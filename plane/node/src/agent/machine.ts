@@ -17,6 +17,8 @@ import { podController, takeOverController, volumeSourceControllers } from '../p
 import type { PodHost } from '../pods/pod-host.js';
 import { removeUnrecorded } from '../pods/pod-sandbox.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
+import { policyController } from '../policy/policy-controller.js';
+import { PolicyEnforcer } from '../policy/policy-enforcer.js';
 import { formatRange, isInRange } from '../sandbox/address-range.js';
 import { detectCgroups } from '../sandbox/cgroups.js';
 import { ExitWatch } from '../sandbox/exit-watch.js';
@@ -107,6 +109,7 @@ class ThisMachine implements Machine {
   readonly #clusterDomain: string;
   readonly #table = new ServiceTable();
   readonly #proxy: ServiceProxy;
+  readonly #policies = new PolicyEnforcer();
   readonly #exits: ExitWatch;
   readonly #logClock: LogClock;
   readonly #events = new LateRecorder();
@@ -130,6 +133,7 @@ class ThisMachine implements Machine {
       takeOverController(this.#started, running),
       ...volumeSourceControllers(running),
       serviceController(this.#table, this.#proxy),
+      policyController(this.#policies),
       ...localStorageControllers({
         volumes: new VolumeDirectories(options.dataDirectory),
         runningNodes: () => [...this.#running.keys()],
@@ -146,7 +150,9 @@ class ThisMachine implements Machine {
     });
     await removeUnrecorded(dataDirectory, network);
     const places = nodes.map(({ name }, ordinal) => ({ name, ...nodeNetworkAt(network, ordinal) }));
-    await this.#proxy.start({ ...network, nodes: places }, this.#options.serviceProxy);
+    const { log, world } = this.#options;
+    const mode = await this.#proxy.start({ ...network, nodes: places }, this.#options.serviceProxy);
+    if (mode === 'nftables') await this.#policies.start(network.bridge, { log, clock: world.clock });
     this.#dns = await this.#listenDns(network);
     this.#shared = this.#share(network);
     for (const [ordinal, { name, isStopped = false }] of nodes.entries()) {
@@ -173,6 +179,7 @@ class ThisMachine implements Machine {
     this.#logClock.close();
     if (pods === 'stop') await stopAllPods(dataDirectory, world, stopDeadlineMs);
     await this.#proxy.close();
+    await this.#policies.close();
     await this.#dns?.close();
     if (pods === 'stop') await removeEverything(dataDirectory);
   }

@@ -118,7 +118,7 @@ test('each node has its name, its zone and its own addresses, and their pods rea
   assert.equal(await startsOf(target, reader), `${target.metadata.name} started\n`);
 });
 
-test('a node that is stopped loses its processes and nothing else; when it starts, its pods go on from their volumes', async () => {
+test('N62 a node that is stopped loses its processes and nothing else; when it starts, its pods go on from their volumes', async () => {
   const [first, second, third] = names;
   const before = await readyOn(...names);
   const lost = firstOn(before, third);
@@ -138,9 +138,19 @@ test('a node that is stopped loses its processes and nothing else; when it start
   const forced = ['delete', 'pod', gone.metadata.name ?? '', '--force', '--grace-period=0', '--wait=false'];
   assert.equal((await plane.kubectl(forced)).code, 0);
   await node('start', third);
-  const afterwards = await readyOn(...names);
-  const again = afterwards.find(({ metadata }) => metadata.uid === lost.metadata.uid) ?? assert.fail('the pod is gone');
+  const key = { namespace: 'default', name: lost.metadata.name ?? '' };
+  const again = await waitFor(
+    world,
+    async () => {
+      // Until the node comes to it, the API server has it as it was.
+      const pod = await (await plane.client()).get(pods, key);
+      return isReady(pod) && restartsOf([pod])[0] !== 0 ? pod : undefined;
+    },
+    { what: `pod ${key.name} to be ready again`, deadlineMs: 30_000 },
+  );
+  assert.equal(again.metadata.uid, lost.metadata.uid);
   assert.deepEqual(restartsOf([again]), [1]);
+  const afterwards = await readyOn(...names);
   assert.equal(again.status?.podIP, lost.status?.podIP);
   const { name } = lost.metadata;
   assert.equal(await startsOf(again, firstOn(afterwards, second)), `${name} started\n${name} started\n`);

@@ -87,7 +87,7 @@ while (my $client = $server->accept) { close $client; print "probed\\n" }'`;
     const readinessProbe = { tcpSocket: { port: 8080 }, periodSeconds: 1, failureThreshold: 1 };
     const cluster = await killedAgent(directory, [shellPod('a', server, { main: { readinessProbe } })]);
     const before = await cluster.get(pods, { namespace: 'default', name: 'a' });
-    const log = join(directory, 'pods', before.metadata.uid ?? '', 'containers/main/0/log');
+    const log = join(directory, 'pods', before.metadata.uid ?? '', 'containers/main/0/output/stdout');
     const count = () => readFileSync(log, 'utf8').split('\n').length;
     const atFirst = count();
     const agent = await startAgent(directory, { cluster });
@@ -109,7 +109,7 @@ test('N2 an exit while no agent runs is shown by the next one, with its code', {
     const run = join(directory, 'pods', before.metadata.uid ?? '', 'containers/main/0');
     const [namespace] = await leftNamespaces(directory);
     const container = ContainerProcess.adopt(run, namespace?.namespace ?? '');
-    await until('the gate', () => readFileSync(join(run, 'log'), 'utf8') === 'up\n');
+    await until('the gate', () => readFileSync(join(run, 'output/stdout'), 'utf8') === 'up\n');
     await openGate(directory, before, 4);
     await until('the exit', () => container.state().kind === 'exited');
     const agent = await startAgent(directory, { cluster });

@@ -61,12 +61,12 @@ test('a container has its own address, host name, processes and environment, and
         'ip -o -4 address show dev eth0; hostname; echo $$ $COLOUR $HOME; grep CapEff /proc/self/status; touch /usr/x; echo fine >/tmp/x && cat /tmp/x; exit 3',
     });
     assert.equal((await exitOf(container)).exitCode, 3);
-    const log = readFileSync(join(container.directory, 'log'), 'utf8');
+    const log = readFileSync(join(container.directory, 'output/stdout'), 'utf8');
     assert.match(log, new RegExp(`inet ${pod.address}/24`));
     assert.match(log, /^pod-a$/m);
     assert.match(log, /^2 blue$/m);
     assert.match(log, /CapEff:\t00000000a80425fb/);
-    assert.match(log, /\/usr\/x.*Read-only/);
+    assert.match(readFileSync(join(container.directory, 'output/stderr'), 'utf8'), /\/usr\/x.*Read-only/);
     assert.match(log, /^fine$/m);
   }),
 );
@@ -81,7 +81,10 @@ test('a container runs as the user that it asks for, without capabilities', { sk
       user: { user: 1000, group: 2000, groups: [], capabilities: [] },
     });
     assert.equal((await exitOf(container)).exitCode, 0);
-    assert.match(readFileSync(join(container.directory, 'log'), 'utf8'), /^1000\n2000\nCapEff:\t0000000000000000\n$/);
+    assert.match(
+      readFileSync(join(container.directory, 'output/stdout'), 'utf8'),
+      /^1000\n2000\nCapEff:\t0000000000000000\n$/,
+    );
   }),
 );
 
@@ -93,7 +96,9 @@ test('SIGTERM reaches the program itself, and a kill takes what it left behind',
       namespace: pod.namespace,
       script: 'trap "echo bye; exit 7" TERM; echo up; while :; do sleep 0.05; done',
     });
-    await until('the program to be up', () => readFileSync(join(polite.directory, 'log'), 'utf8').includes('up'));
+    await until('the program to be up', () =>
+      readFileSync(join(polite.directory, 'output/stdout'), 'utf8').includes('up'),
+    );
     assert.equal(polite.terminate(), true);
     assert.equal((await exitOf(polite)).exitCode, 7);
     const stubborn = await startShell({
@@ -101,7 +106,9 @@ test('SIGTERM reaches the program itself, and a kill takes what it left behind',
       namespace: pod.namespace,
       script: 'trap "" TERM; sleep 1000 & echo up; wait',
     });
-    await until('the program to be up', () => readFileSync(join(stubborn.directory, 'log'), 'utf8').includes('up'));
+    await until('the program to be up', () =>
+      readFileSync(join(stubborn.directory, 'output/stdout'), 'utf8').includes('up'),
+    );
     stubborn.terminate();
     stubborn.kill();
     assert.equal((await exitOf(stubborn)).exitCode, 137);
@@ -170,7 +177,7 @@ test('a program that cannot be started shows as an exit with the reason in its l
     });
     assert.equal((await exitOf(container)).exitCode, 1);
     assert.match(
-      readFileSync(join(container.directory, 'log'), 'utf8'),
+      readFileSync(join(container.directory, 'output/stderr'), 'utf8'),
       /bwrap: execvp \/no\/such\/program: No such file/,
     );
   }),
@@ -233,7 +240,7 @@ test('a container outlives the kill of its agent, and the next agent learns how 
     });
     assert.equal(killedBy, 'SIGKILL');
     const adopted = ContainerProcess.adopt(place, pod.namespace);
-    await until('the program to be up', () => readFileSync(join(place, 'log'), 'utf8').includes('up'));
+    await until('the program to be up', () => readFileSync(join(place, 'output/stdout'), 'utf8').includes('up'));
     assert.equal(adopted.state().kind, 'running');
     writeFileSync(join(place, 'layer/tmp/gate'), 'go\n');
     assert.equal((await exitOf(adopted)).exitCode, 5);

@@ -1,13 +1,14 @@
-import { closeSync, constants, openSync, statSync } from 'node:fs';
+import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { Readable, type Writable } from 'node:stream';
 import { StatusError } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import type { PodWorker, RunningContainer } from '../pods/pod-worker.js';
 import { type StreamedProcess, startInContainer } from '../sandbox/container-exec.js';
+import { type Output, outputSizes } from '../sandbox/log-files.js';
 import { childrenOf } from '../sandbox/process-identity.js';
 import { resizeTerminal } from '../sandbox/terminal.js';
-import { readLog } from './container-logs.js';
+import { followOutput } from './container-logs.js';
 
 /** A wish to take part in a container. */
 export interface AttachRequest {
@@ -35,8 +36,8 @@ export async function executeIn(
 }
 
 /**
- * Joins the container's own program: what it writes from now on, both outputs as one, and its input where the manifest
- * gives it one. Ends with the program.
+ * Joins the container's own program: what it writes from now on, and its input where the manifest gives it one. With a
+ * terminal it has one output. Ends with the program.
  */
 export function attachTo(
   worker: PodWorker,
@@ -45,10 +46,12 @@ export function attachTo(
 ): StreamedProcess {
   const { run, container } = runningContainer(worker, request.container);
   // Looked at now: what the program answers to the first input must not be missed.
-  const from = statSync(run.logPath).size;
-  const source = { path: run.logPath, from, isRunning: () => run.isRunning() };
-  const wish = { ...request, follow: true, previous: false, timestamps: false };
-  const stdout = Readable.from(readLog(source, wish, { world, signal }), { objectMode: false });
+  const from = outputSizes(run.process.directory);
+  const source = { directory: run.process.directory, isRunning: () => run.isRunning() };
+  const follow = (output: Output) =>
+    Readable.from(followOutput(source, output, { from: from[output], world, signal }), { objectMode: false });
+  const stdout = follow('stdout');
+  const stderr = container.tty === true ? undefined : follow('stderr');
   const ended = new Promise<number>((resolve) => stdout.once('close', () => resolve(0)));
   const stdin = request.stdin && container.stdin === true ? openInput(run.process.inputPath) : undefined;
   if (container.stdinOnce === true) stdin?.once('close', () => run.process.endInput());
@@ -57,6 +60,7 @@ export function attachTo(
   return {
     ...(stdin === undefined ? {} : { stdin }),
     stdout,
+    ...(stderr === undefined ? {} : { stderr }),
     resize(size) {
       const script = () => childrenOf(run.process.initProcess()?.pid ?? 0)[0];
       if (container.tty === true) void resizeTerminal(script, size);

@@ -22,7 +22,7 @@ import { PolicyEnforcer } from '../policy/policy-enforcer.js';
 import { formatRange, isInRange } from '../sandbox/address-range.js';
 import { detectCgroups } from '../sandbox/cgroups.js';
 import { ExitWatch } from '../sandbox/exit-watch.js';
-import { LogClock } from '../sandbox/log-times.js';
+import { LogKeeper } from '../sandbox/log-keeper.js';
 import { NamespaceConnectors } from '../sandbox/namespace-connector.js';
 import { ensurePlaneNetwork, nodeNetworkAt, type PlaneNetwork, removeNodeAddress } from '../sandbox/plane-network.js';
 import { serviceController } from '../services/service-controller.js';
@@ -111,7 +111,7 @@ class ThisMachine implements Machine {
   readonly #proxy: ServiceProxy;
   readonly #policies = new PolicyEnforcer();
   readonly #exits: ExitWatch;
-  readonly #logClock: LogClock;
+  readonly #logs: LogKeeper;
   readonly #events = new LateRecorder();
   readonly #connectors = new NamespaceConnectors();
   readonly #started: Channel = channelSource({ name: 'node-started' });
@@ -126,7 +126,7 @@ class ThisMachine implements Machine {
     this.#clusterDomain = options.clusterDomain ?? 'cluster.local';
     this.#proxy = new ServiceProxy({ log: options.log, clock: options.world.clock, apiServer: options.apiServer });
     this.#exits = new ExitWatch(options.world);
-    this.#logClock = new LogClock(options.world);
+    this.#logs = new LogKeeper({ world: options.world, onNoHoles: (message) => options.log.warn(message) });
     const running = (context: ReconcileContext) => this.#workers(context);
     this.controllers = [
       podController(running),
@@ -176,7 +176,7 @@ class ThisMachine implements Machine {
     this.#running.clear();
     this.#connectors.close();
     this.#exits.close();
-    this.#logClock.close();
+    this.#logs.close();
     if (pods === 'stop') await stopAllPods(dataDirectory, world, stopDeadlineMs);
     await this.#proxy.close();
     await this.#policies.close();
@@ -268,7 +268,7 @@ class ThisMachine implements Machine {
       cgroups: detectCgroups(network.bridge),
       images: new ImageCatalogue({ programDirectory: images?.programDirectory ?? '/var/cache/castellan/programs' }),
       exits: this.#exits,
-      logClock: this.#logClock,
+      logs: this.#logs,
       events: this.#events,
       serviceEnvironment: (namespace) => serviceEnvironment(this.#table, namespace),
       isServed: (namespace, address) => this.#proxy.serves(namespace, address),

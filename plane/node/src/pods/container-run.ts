@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { wasOutOfMemory } from '../sandbox/cgroups.js';
 import type { ContainerProcess, ContainerState } from '../sandbox/container-process.js';
+import { outputPath } from '../sandbox/log-files.js';
 import type { RunEnd, RunFacts } from './container-facts.js';
 import { isSuspended, type RunRecord } from './pod-directory.js';
 import { fileTail, terminationMessage } from './termination-message.js';
@@ -22,10 +22,6 @@ export class ContainerRun {
     this.record = record;
     this.process = process;
     this.id = `${podUid}/${record.container}/${record.number}`;
-  }
-
-  get logPath(): string {
-    return join(this.process.directory, 'log');
   }
 
   facts(): RunFacts {
@@ -65,14 +61,14 @@ export class ContainerRun {
 
   /** The last word of whoever was to start the program, when it never got to run. */
   #startError(): string | undefined {
-    const line = fileTail(this.logPath, lastLineBytes).trimEnd().split('\n').at(-1) ?? '';
+    const line =
+      fileTail(outputPath(this.process.directory, 'stderr'), lastLineBytes).trimEnd().split('\n').at(-1) ?? '';
     return launchers.some((name) => line.startsWith(`${name}: `)) ? line : undefined;
   }
 
   #message(exitCode: number): { readonly message?: string } {
     const message = terminationMessage({
-      message: join(this.process.directory, 'termination-log'),
-      log: this.logPath,
+      directory: this.process.directory,
       fallsBackToLog: exitCode !== 0 && this.record.messageFromLog === true,
     });
     return message === '' ? {} : { message };

@@ -4,7 +4,7 @@ import type { World } from '@castellan/world';
 import type { ImageCatalogue } from '../images/image-catalogue.js';
 import type { CgroupLayout } from '../sandbox/control-group.js';
 import type { ExitWatch } from '../sandbox/exit-watch.js';
-import type { LogClock } from '../sandbox/log-times.js';
+import type { LogKeeper } from '../sandbox/log-keeper.js';
 import type { NodeNetwork, PlaneNetwork } from '../sandbox/plane-network.js';
 
 /** What every pod of a node shares. */
@@ -21,7 +21,7 @@ export interface PodHost {
   readonly cgroups: CgroupLayout;
   readonly images: ImageCatalogue;
   readonly exits: ExitWatch;
-  readonly logClock: LogClock;
+  readonly logs: LogKeeper;
   readonly events: EventRecorder;
   /** Addresses of the services of a namespace, as variables. */
   serviceEnvironment(namespace: string): Readonly<Record<string, string>>;

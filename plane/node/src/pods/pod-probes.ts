@@ -18,7 +18,7 @@ export class PodProbes {
   /** Its end and its log, from its start. */
   watch(run: ContainerRun, exited: () => void): void {
     this.#host.exits.watch(run.process.directory, { isOver: () => !run.isRunning(), exited });
-    this.#host.logClock.watch(run.process.directory);
+    this.#host.logs.watch(run.process.directory);
   }
 
   /** Begins with its probes, unless they have begun. */
@@ -37,7 +37,7 @@ export class PodProbes {
 
   unwatch(run: ContainerRun): void {
     this.#host.exits.unwatch(run.process.directory);
-    this.#host.logClock.unwatch(run.process.directory);
+    this.#host.logs.unwatch(run.process.directory);
     this.#probes.get(run.id)?.stop();
     this.#probes.delete(run.id);
   }

@@ -83,10 +83,10 @@ export class PodWorker {
     return this.#pod;
   }
 
-  /** The log file of a container's newest start, or of the one before. */
-  log(container: string, isPrevious: boolean): { readonly path: string; isRunning(): boolean } | undefined {
+  /** Where the log is of a container's newest start, or of the one before. */
+  log(container: string, isPrevious: boolean): { readonly directory: string; isRunning(): boolean } | undefined {
     const run = isPrevious ? this.#containers.previousRun(container) : this.#containers.run(container);
-    return run === undefined ? undefined : { path: run.logPath, isRunning: () => run.isRunning() };
+    return run === undefined ? undefined : { directory: run.process.directory, isRunning: () => run.isRunning() };
   }
 
   /** A container's newest start while it runs, and what the manifest says of it. */

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireCommand } from './command.js';
 import { asUser, type ContainerUser, capabilitiesToEnter, rootUser } from './container-user.js';
+import { makeOutputsDirectory, type Output, outputPath } from './log-files.js';
 import { namespacePath } from './pod-network.js';
 import {
   bootId,
@@ -24,7 +25,7 @@ import { mountArguments, type RootFileSystem, writeLayer } from './root-file-sys
 
 /** Everything that one start of a container needs. */
 export interface ContainerLaunch {
-  /** Where this start keeps its files: `log`, `layer/` and `state/`. Its path is what the processes are found by. */
+  /** Where this start keeps its files: `output/`, `layer/` and `state/`. Its path is what the processes are found by. */
   readonly directory: string;
   /** As `ip netns` shows it. */
   readonly networkNamespace: string;
@@ -104,11 +105,12 @@ export class ContainerProcess {
     writeFileSync(join(directory, 'state/args'), joinArguments(isolationArguments(launch, root)), { mode: 0o600 });
     if (launch.systemCallFilter !== undefined) writeFileSync(join(directory, 'state/filter'), launch.systemCallFilter);
     if (launch.hasInput) await requireCommand('mkfifo', ['-m', '600', join(directory, 'state/stdin')]);
-    const log = openSync(join(directory, 'log'), 'a', 0o640);
+    makeOutputsDirectory(directory);
+    const [stdout, stderr] = [openOutput(directory, 'stdout'), openOutput(directory, 'stderr')];
     try {
       const child = spawn('/bin/sh', ['-c', supervisor, 'castellan-container', directory, ...entry(launch)], {
         detached: true,
-        stdio: ['ignore', log, log],
+        stdio: ['ignore', stdout, stderr],
         cwd: '/',
         env: {
           PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
@@ -122,7 +124,8 @@ export class ContainerProcess {
       });
       child.unref();
     } finally {
-      closeSync(log);
+      closeSync(stdout);
+      closeSync(stderr);
     }
     const container = new ContainerProcess(directory, launch.networkNamespace);
     await container.#madeOrExited();
@@ -233,7 +236,7 @@ export class ContainerProcess {
 
   #lastSignOfLifeMs(): number {
     return Math.max(
-      ...['state/args', 'state/process', 'log'].map(
+      ...['state/args', 'state/process', 'output/stdout', 'output/stderr'].map(
         (name) => statSync(join(this.directory, name), { throwIfNoEntry: false })?.mtimeMs ?? 0,
       ),
     );
@@ -247,6 +250,11 @@ export class ContainerProcess {
       throw error;
     }
   }
+}
+
+/** Appended to by whoever has it, as it grows and as it is cut. */
+function openOutput(directory: string, output: Output): number {
+  return openSync(outputPath(directory, output), 'a', 0o640);
 }
 
 function entry(launch: ContainerLaunch): readonly string[] {

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import {
+  appendFileSync,
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { realWorld, waitFor } from '@castellan/world';
+import { keptFrom, makeOutputsDirectory, outputPath, outputs } from './log-files.js';
+import { LogKeeper } from './log-keeper.js';
+import { addMark, LogMarks } from './log-marks.js';
+
+const world = realWorld();
+const mebibyte = 1024 * 1024;
+
+function newDirectory(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'castellan-log-keeper-'));
+  t.after(() => rmSync(directory, { recursive: true, force: true }));
+  makeOutputsDirectory(directory);
+  for (const output of outputs) writeFileSync(outputPath(directory, output), '');
+  return directory;
+}
+
+function newKeeper(t: TestContext, directory: string): LogKeeper {
+  const keeper = new LogKeeper({ world, onNoHoles: (message) => assert.fail(message) });
+  t.after(() => keeper.close());
+  keeper.watch(directory);
+  return keeper;
+}
+
+/** The time of a byte, when there is one. */
+async function marked(directory: string, output: 'stdout' | 'stderr', offset: number): Promise<number> {
+  const time = () => {
+    const marks = new LogMarks(directory);
+    return marks.timeMs(marks.of(output, offset));
+  };
+  return await waitFor(world, time, { what: `byte ${offset} of ${output} to have a time`, deadlineMs: 60_000 });
+}
+
+/** Later than everything so far, by the clock that the marks are made with. */
+const laterThan = (ms: number) =>
+  waitFor(world, () => world.clock.now() > ms && world.clock.now(), { what: 'the clock to go on', deadlineMs: 60_000 });
+
+test('N60 each part of both outputs has the time at which it was written', async (t) => {
+  const directory = newDirectory(t);
+  const keeper = newKeeper(t, directory);
+  const beginMs = world.clock.now();
+  appendFileSync(outputPath(directory, 'stdout'), 'one\n');
+  const first = await marked(directory, 'stdout', 3);
+  const between = await laterThan(first);
+  appendFileSync(outputPath(directory, 'stderr'), 'two\n');
+  const second = await marked(directory, 'stderr', 0);
+  keeper.close();
+  assert.ok(beginMs <= first && first < between && between <= second, `${[beginMs, first, between, second]}`);
+  const marks = new LogMarks(directory);
+  const sizesBefore = (ms: number) => {
+    const { stdout, stderr } = marks.before(ms);
+    return [stdout, stderr];
+  };
+  assert.deepEqual(sizesBefore(beginMs), [0, 0]);
+  assert.deepEqual(sizesBefore(between), [4, 0]);
+  assert.deepEqual(sizesBefore(second + 1), [4, 4]);
+  assert.equal(marks.timeMs(marks.of('stdout', 4)), undefined);
+});
+
+test('what was written while nobody watched has the time of the last change, and earlier marks stay', async (t) => {
+  const directory = newDirectory(t);
+  const first = newKeeper(t, directory);
+  appendFileSync(outputPath(directory, 'stdout'), 'one\n');
+  const writtenMs = await marked(directory, 'stdout', 0);
+  first.close();
+  const pauseEndMs = await laterThan(writtenMs + 100);
+  appendFileSync(outputPath(directory, 'stdout'), 'two\n');
+  newKeeper(t, directory);
+  const laterMs = await marked(directory, 'stdout', 4);
+  // The kernel's clock for files goes in steps of some milliseconds.
+  assert.ok(laterMs >= pauseEndMs - 50, `${laterMs} and ${pauseEndMs}`);
+  assert.equal(await marked(directory, 'stdout', 0), writtenMs);
+});
+
+test('N61 a flood keeps its last 40 to 50 MiB, what the other output said, and its writer and its offsets', async (t) => {
+  const directory = newDirectory(t);
+  newKeeper(t, directory);
+  appendFileSync(outputPath(directory, 'stderr'), 'warning\n');
+  const path = outputPath(directory, 'stdout');
+  const file = openSync(path, 'a');
+  t.after(() => closeSync(file));
+  const block = Buffer.alloc(mebibyte, `${'x'.repeat(1023)}\n`);
+  for (let written = 0; written < 200; written += 1) writeSync(file, block);
+  const onDisk = () => statSync(path).blocks * 512;
+  await waitFor(world, () => keptFrom(directory).stdout > 150 * mebibyte && onDisk() <= 51 * mebibyte, {
+    what: () => `all but 50 MiB to be given back; there are ${onDisk()} from ${keptFrom(directory).stdout}`,
+    deadlineMs: 60_000,
+  });
+  writeSync(file, 'last\n');
+  assert.equal(statSync(path).size, 200 * mebibyte + 5);
+  const { stdout, stderr } = keptFrom(directory);
+  assert.ok(200 * mebibyte - stdout >= 39 * mebibyte, `${stdout}`);
+  assert.equal(stderr, 0);
+  assert.equal(readFileSync(outputPath(directory, 'stderr'), 'utf8'), 'warning\n');
+});
+
+test('an output that its program empties is begun anew, with the times of the other', async (t) => {
+  const directory = newDirectory(t);
+  newKeeper(t, directory);
+  appendFileSync(outputPath(directory, 'stdout'), 'stays\n');
+  appendFileSync(outputPath(directory, 'stderr'), 'is emptied\n');
+  const stays = await marked(directory, 'stdout', 0);
+  await marked(directory, 'stderr', 0);
+  writeFileSync(outputPath(directory, 'stderr'), 'new\n');
+  const isAnew = () => {
+    const marks = new LogMarks(directory);
+    return marks.mark(marks.count - 1)?.stderr === 4;
+  };
+  await waitFor(world, isAnew, { what: 'the new length to be marked', deadlineMs: 60_000 });
+  assert.equal(await marked(directory, 'stdout', 0), stays);
+});
+
+test('times take 8 MiB at most: the older half is thinned out', (t) => {
+  const directory = newDirectory(t);
+  const count = (8 * mebibyte) / 24;
+  for (const [atMs, stdout] of [
+    [1, 1],
+    [2, 2],
+    [3, 3],
+    [4, 4],
+  ] as const)
+    addMark(directory, { atMs, stdout, stderr: 0 });
+  const one = readFileSync(join(directory, 'output-marks'));
+  writeFileSync(join(directory, 'output-marks'), Buffer.concat(Array.from({ length: count / 4 + 1 }, () => one)));
+  appendFileSync(outputPath(directory, 'stdout'), 'more than four\n');
+  newKeeper(t, directory).close();
+  const marks = new LogMarks(directory);
+  assert.ok(marks.count > 0.74 * count && marks.count < 0.76 * count, `${marks.count} of ${count}`);
+  assert.equal(marks.mark(0)?.atMs, 2);
+});

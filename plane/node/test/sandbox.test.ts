@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { removeEverything } from '../src/agent/remove-everything.js';
 import { createCgroup, detectCgroups, wasOutOfMemory } from '../src/sandbox/cgroups.js';
+import { requireCommand } from '../src/sandbox/command.js';
 import { ContainerProcess } from '../src/sandbox/container-process.js';
 import type { ContainerUser } from '../src/sandbox/container-user.js';
 import { runInContainer } from '../src/sandbox/enter-container.js';
 import { bridgeName, ensurePlaneNetwork } from '../src/sandbox/plane-network.js';
-import { createPodNetwork, podNetworkAt } from '../src/sandbox/pod-network.js';
+import { createPodNetwork, podNetworkAt, removePodNetwork } from '../src/sandbox/pod-network.js';
 import { cannotRunPods, rangesOf, until, withDataDirectory } from './machine.js';
 
 const skip = cannotRunPods();
@@ -245,4 +246,23 @@ test('a container outlives the kill of its agent, and the next agent learns how 
     writeFileSync(join(place, 'layer/tmp/gate'), 'go\n');
     assert.equal((await exitOf(adopted)).exitCode, 5);
   }),
+);
+
+test(
+  'who has an address has the same hardware address as who had it before: neighbours need not ask anew',
+  { skip },
+  () =>
+    withDataDirectory(async (directory) => {
+      const { plane, pod } = await network(directory);
+      const hardware = async () =>
+        /link\/ether (\S+)/.exec(await requireCommand('ip', ['-netns', pod.namespace, 'link', 'show', 'eth0']))?.[1];
+      const bytes = pod.address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
+      assert.equal(await hardware(), `0a:58:${bytes.join(':')}`);
+      const ofBridge = async () => await requireCommand('cat', [`/sys/class/net/${plane.bridge}/address`]);
+      const before = await ofBridge();
+      await removePodNetwork(pod, plane.bridge);
+      await createPodNetwork(plane, pod);
+      assert.equal(await hardware(), `0a:58:${bytes.join(':')}`);
+      assert.equal(await ofBridge(), before);
+    }),
 );

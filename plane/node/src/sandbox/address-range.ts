@@ -47,3 +47,12 @@ export function rangeAfter(range: AddressRange, step: number): AddressRange {
 export function isInRange(address: string, range: AddressRange): boolean {
   return rangesOverlap(parseRange(address), range);
 }
+
+/**
+ * The hardware address of who has this address. Whoever spoke with an earlier pod of the address remembers for half a minute
+ * where that was, and would find nobody there. The first two bytes are those that CNI's bridge plugin uses.
+ */
+export function hardwareAddressOf(address: string): string {
+  const bytes = address.split('.').map((byte) => Number(byte).toString(16).padStart(2, '0'));
+  return ['0a', '58', ...bytes].join(':');
+}

@@ -6,6 +6,7 @@ import {
   type AddressRange,
   addressAt,
   formatRange,
+  hardwareAddressOf,
   parseRange,
   rangeAfter,
   rangeSize,
@@ -110,7 +111,11 @@ export function bridgeName(dataDirectory: string): string {
 
 async function ensureBridge(network: PlaneNetwork): Promise<void> {
   const { bridge, podRange, serviceRange, gateway } = network;
-  if (!hasDevice(bridge)) await requireCommand('ip', ['link', 'add', bridge, 'type', 'bridge']);
+  // A bridge without an address of its own takes that of one of its ports, another one whenever pods come or go.
+  const hardwareAddress = hardwareAddressOf(gateway);
+  if (!hasDevice(bridge)) {
+    await requireCommand('ip', ['link', 'add', bridge, 'address', hardwareAddress, 'type', 'bridge']);
+  }
   const commands = [
     `address replace ${gateway}/${podRange.prefixLength} dev ${bridge}`,
     `link set ${bridge} up`,

@@ -1,5 +1,5 @@
 import { statSync } from 'node:fs';
-import { addressAt, rangeSize } from './address-range.js';
+import { addressAt, hardwareAddressOf, rangeSize } from './address-range.js';
 import { requireCommand, runCommand } from './command.js';
 import { hasDevice } from './network-device.js';
 import { bridgeName, type NodeNetwork, type PlaneNetwork } from './plane-network.js';
@@ -36,7 +36,7 @@ export async function createPodNetwork(network: PlaneNetwork, pod: PodNetwork): 
   const device = deviceName(network.bridge, pod.index);
   const outside = [
     `netns add ${pod.namespace}`,
-    `link add ${device} type veth peer name eth0 netns ${pod.namespace}`,
+    `link add ${device} type veth peer name eth0 address ${hardwareAddressOf(pod.address)} netns ${pod.namespace}`,
     `link set ${device} master ${network.bridge} up`,
     // A pod may reach itself by a service: then a frame goes back where it came from.
     `link set ${device} type bridge_slave hairpin on`,

@@ -6,7 +6,6 @@ import type { World } from '@castellan/world';
 import type { PodWorker, RunningContainer } from '../pods/pod-worker.js';
 import { type StreamedProcess, startInContainer } from '../sandbox/container-exec.js';
 import { type Output, outputSizes } from '../sandbox/log-files.js';
-import { childrenOf } from '../sandbox/process-identity.js';
 import { resizeTerminal } from '../sandbox/terminal.js';
 import { followOutput } from './container-logs.js';
 
@@ -62,7 +61,7 @@ export function attachTo(
     stdout,
     ...(stderr === undefined ? {} : { stderr }),
     resize(size) {
-      const script = () => childrenOf(run.process.initProcess()?.pid ?? 0)[0];
+      const script = () => run.process.mainProcess()?.pid;
       if (container.tty === true) void resizeTerminal(script, size);
     },
     exitCode: ended,

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Container, Pod } from '@castellan/machinery';
 import type { Image } from '../images/image.js';
 import type { ContainerLaunch } from '../sandbox/container-process.js';
+import type { ProcessIdentity } from '../sandbox/process-identity.js';
 import type { LayerFile, Mount } from '../sandbox/root-file-system.js';
 import { terminalCommand } from '../sandbox/terminal.js';
 import { outOfMemoryScore } from './container-resources.js';
@@ -19,6 +20,7 @@ export interface LaunchParts {
   readonly files: readonly LayerFile[];
   readonly directory: string;
   readonly networkNamespace: string;
+  readonly joins?: ProcessIdentity;
   readonly cgroups: readonly string[];
 }
 
@@ -43,6 +45,7 @@ export function containerLaunch(parts: LaunchParts): ContainerLaunch {
     },
     user: containerUser(pod, container),
     ...(filter === undefined ? {} : { systemCallFilter: filter }),
+    ...(parts.joins === undefined ? {} : { joins: parts.joins }),
     cgroups: parts.cgroups,
     outOfMemoryScore: outOfMemoryScore(pod, container),
   };

@@ -13,6 +13,7 @@ import { type Image, ImageError } from '../images/image.js';
 import { createCgroup, removeCgroups } from '../sandbox/cgroups.js';
 import { ContainerProcess } from '../sandbox/container-process.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';
+import type { ProcessIdentity } from '../sandbox/process-identity.js';
 import { requestToken } from './account-token.js';
 import type { ContainerFacts, WaitingFacts } from './container-facts.js';
 import { containerLaunch, standardEnvironment } from './container-launch.js';
@@ -22,10 +23,11 @@ import { ContainerConfigError, type EnvironmentSources, resolveEnvironment } fro
 import type { PodDirectory } from './pod-directory.js';
 import { podFiles } from './pod-files.js';
 import type { PodHost } from './pod-host.js';
-import { containersOf } from './pod-spec.js';
+import { containersOf, targetOf } from './pod-spec.js';
 import { volumeMounts } from './pod-volumes.js';
 import type { VolumeSources } from './projected-files.js';
 import { nextBackoffMs } from './restart-backoff.js';
+import { restarts } from './restart-policy.js';
 import { checkSecurity } from './security-context.js';
 import { settledMounts } from './settled-mounts.js';
 import { VolumeError } from './volume-error.js';
@@ -84,7 +86,7 @@ export class PodContainers {
 
   facts(pod: Pod, probes: ProbeFacts): ReadonlyMap<string, ContainerFacts> {
     return new Map(
-      containersOf(pod).map(({ name }) => {
+      [...containersOf(pod), ...(pod.spec?.ephemeralContainers ?? [])].map(({ name }) => {
         const { current, previous, waiting } = this.#entries.get(name) ?? {};
         const facts: ContainerFacts = {
           name,
@@ -131,7 +133,10 @@ export class PodContainers {
       delete entry.waiting;
       entry.failures = 0;
       const end = run.end();
-      if (end?.reason === 'StartError') this.explainEnd(container.name, 'RunContainerError', end.message ?? '');
+      const isTriedAgain = containersOf(pod).includes(container) && restarts(pod.spec, container, end?.exitCode ?? 0);
+      if (end?.reason === 'StartError' && isTriedAgain) {
+        this.explainEnd(container.name, 'RunContainerError', end.message ?? '');
+      }
       return run;
     } catch (error) {
       entry.failures += 1;
@@ -198,6 +203,7 @@ export class PodContainers {
     if (image.substitution !== undefined) {
       events.record(pod, { type: 'Warning', reason: 'ImageSubstituted', message: image.substitution });
     }
+    const joins = this.#joined(container);
     const launch = containerLaunch({
       pod,
       container,
@@ -207,6 +213,7 @@ export class PodContainers {
       files: podFiles(pod, { clusterDomain, nameServer: plane.gateway, podIp: network.address }),
       directory: this.#directory.runDirectory(container.name, number),
       networkNamespace: network.namespace,
+      ...(joins === undefined ? {} : { joins }),
       cgroups,
     });
     events.record(pod, { type: 'Normal', reason: 'Created', message: `Created container ${container.name}` });
@@ -218,6 +225,15 @@ export class PodContainers {
       events.record(pod, { type: 'Normal', reason: 'Started', message: `Started container ${container.name}` });
     }
     return run;
+  }
+
+  /** What an ephemeral container with a target runs among. */
+  #joined(container: Container): ProcessIdentity | undefined {
+    const target = targetOf(container);
+    if (target === undefined) return undefined;
+    const process = this.run(target)?.process.mainProcess();
+    if (process === undefined) throw new Error(`target container "${target}" is not running`);
+    return process;
   }
 
   /**

@@ -27,6 +27,11 @@ export function planPod(spec: PodSpec, facts: ReadonlyMap<string, ContainerFacts
   const finish = (isInitialized: boolean, outcome?: 'Succeeded' | 'Failed') =>
     summarize(moves, { isInitialized, ...(outcome === undefined ? {} : { outcome }) });
 
+  for (const { name } of spec.ephemeralContainers ?? []) {
+    const fact = facts.get(name);
+    // Started once, whatever the pod is at, and never again.
+    if (fact?.current === undefined) moves.set(name, startOrWait(fact?.waiting?.retryAtMs ?? 0, nowMs, false));
+  }
   for (const container of spec.initContainers ?? []) {
     const fact = facts.get(container.name);
     const move = decide(spec, container, { fact, nowMs });

@@ -2,6 +2,7 @@ import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '@
 import type { ContainerFacts, RunFacts } from './container-facts.js';
 import type { PodFailure } from './pod-failure.js';
 import type { PodPlan } from './pod-plan.js';
+import type { EphemeralContainer } from './pod-spec.js';
 import { qosClass } from './qos-class.js';
 import { isSidecar } from './restart-policy.js';
 
@@ -32,6 +33,10 @@ export function podStatus(observation: PodObservation): PodStatus {
   const initStatuses = initContainers.map((container) =>
     containerStatus(container, facts.get(container.name), observation),
   );
+  const ephemeralStatuses = (pod.spec?.ephemeralContainers ?? []).map((container) => ({
+    ...containerStatus(container, facts.get(container.name), observation),
+    ready: false,
+  }));
   // A sidecar counts as a main container does.
   const sidecarStatuses = initStatuses.filter((_, index) => isSidecar(initContainers[index] ?? { name: '' }));
   return {
@@ -45,6 +50,7 @@ export function podStatus(observation: PodObservation): PodStatus {
     conditions: conditions(observation, phase, [...sidecarStatuses, ...statuses]),
     ...(initStatuses.length === 0 ? {} : { initContainerStatuses: initStatuses }),
     containerStatuses: statuses,
+    ...(ephemeralStatuses.length === 0 ? {} : { ephemeralContainerStatuses: ephemeralStatuses }),
   };
 }
 
@@ -70,13 +76,13 @@ function phaseOf({ pod, facts, plan }: PodObservation): Phase {
 }
 
 function containerStatus(
-  container: Container,
+  container: Container | EphemeralContainer,
   facts: ContainerFacts | undefined,
   observation: PodObservation,
 ): ContainerStatus {
   const run = facts?.current;
   const isRunning = run !== undefined && run.end === undefined;
-  const isInit = observation.pod.spec?.initContainers?.includes(container) === true;
+  const isInit = observation.pod.spec?.initContainers?.some(({ name }) => name === container.name) === true;
   const isDone = run?.end?.exitCode === 0;
   const isReady = isInit && !isSidecar(container) ? isDone : isRunning && facts?.isReady === true;
   const { state, lastState } = states(container, facts, observation);
@@ -94,7 +100,7 @@ function containerStatus(
 }
 
 function states(
-  container: Container,
+  { name }: Pick<Container, 'name'>,
   facts: ContainerFacts | undefined,
   { plan, problem }: PodObservation,
 ): Pick<Required<ContainerStatus>, 'state' | 'lastState'> {
@@ -108,14 +114,14 @@ function states(
   if (run !== undefined) {
     const ended = { terminated: terminated(run) };
     if (plan.outcome !== undefined) return { state: ended, lastState };
-    if (waits !== undefined && !plan.backingOff.has(container.name))
+    if (waits !== undefined && !plan.backingOff.has(name))
       return { state: { waiting: { reason: waits.reason, message: waits.message } }, lastState: ended };
-    if (!plan.backingOff.has(container.name)) return { state: ended, lastState };
-    const message = `back-off ${formatBackoff(run.backoffMs)} restarting failed container=${container.name}`;
+    if (!plan.backingOff.has(name)) return { state: ended, lastState };
+    const message = `back-off ${formatBackoff(run.backoffMs)} restarting failed container=${name}`;
     return { state: { waiting: { reason: 'CrashLoopBackOff', message } }, lastState: ended };
   }
   if (waits !== undefined) return { state: { waiting: { reason: waits.reason, message: waits.message } }, lastState };
-  const reason = plan.isInitialized || plan.start.includes(container.name) ? 'ContainerCreating' : 'PodInitializing';
+  const reason = plan.isInitialized || plan.start.includes(name) ? 'ContainerCreating' : 'PodInitializing';
   return { state: { waiting: { reason, ...(problem === undefined ? {} : { message: problem }) } }, lastState };
 }
 

@@ -103,8 +103,13 @@ export class PodWorker {
   }
 
   waitingReason(container: string): string {
-    const { containerStatuses = [], initContainerStatuses = [] } = this.#pod.status ?? {};
-    const status = [...initContainerStatuses, ...containerStatuses].find(({ name }) => name === container);
+    const {
+      containerStatuses = [],
+      initContainerStatuses = [],
+      ephemeralContainerStatuses = [],
+    } = this.#pod.status ?? {};
+    const all = [...initContainerStatuses, ...containerStatuses, ...ephemeralContainerStatuses];
+    const status = all.find(({ name }) => name === container);
     return status?.state?.waiting?.reason ?? 'ContainerCreating';
   }
 

@@ -11,7 +11,7 @@ interface RestartRule {
  * Whether a container that ended so runs again. A container's own rules come first, then its own policy, then the pod's
  * (KEP-5307); init containers of a pod that restarts always do not run again once they have ended well.
  */
-export function restarts(spec: PodSpec, container: Container, exitCode: number): boolean {
+export function restarts(spec: PodSpec | undefined, container: Container, exitCode: number): boolean {
   if (rulesOf(container).some(({ isIn, values }) => values.includes(exitCode) === isIn)) return true;
   const policy = restartPolicyOf(spec, container);
   return policy === 'Always' || (policy === 'OnFailure' && exitCode !== 0);
@@ -22,10 +22,10 @@ export function isSidecar({ restartPolicy }: Container): boolean {
   return restartPolicy === 'Always';
 }
 
-function restartPolicyOf(spec: PodSpec, container: Container): RestartPolicy {
+function restartPolicyOf(spec: PodSpec | undefined, container: Container): RestartPolicy {
   if (container.restartPolicy !== undefined) return parsePolicy(container.restartPolicy);
-  const policy = parsePolicy(spec.restartPolicy);
-  return policy === 'Always' && spec.initContainers?.includes(container) === true ? 'OnFailure' : policy;
+  const policy = parsePolicy(spec?.restartPolicy);
+  return policy === 'Always' && spec?.initContainers?.includes(container) === true ? 'OnFailure' : policy;
 }
 
 function parsePolicy(text: string | undefined): RestartPolicy {

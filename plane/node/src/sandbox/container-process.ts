@@ -1,6 +1,6 @@
 // Walk 10/10: a container becomes a real process here: etcd runs, in namespaces of its own, and outlives this program.
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireCommand } from './command.js';
@@ -10,6 +10,7 @@ import { namespacePath } from './pod-network.js';
 import {
   bootId,
   childrenOf,
+  descendantsOf,
   identifyProcess,
   isAlive,
   isInNetwork,
@@ -37,6 +38,8 @@ export interface ContainerLaunch {
   readonly user?: ContainerUser;
   /** A filter of system calls that the program and all that it starts have, as seccomp(2) takes it. */
   readonly systemCallFilter?: Buffer;
+  /** A process among whose processes it runs, in place of processes of its own: to look at what another container does. */
+  readonly joins?: ProcessIdentity;
   /** Control groups to join, by directory. */
   readonly cgroups: readonly string[];
   /** How ready the kernel is to kill it when the machine has no memory left: 0 (as this program) to 1000 (first). */
@@ -65,6 +68,7 @@ printf '%s\\n' "$stat" >"$directory/process"
 run() {
   for group in $CASTELLAN_CGROUPS; do echo 0 >"$group/cgroup.procs"; done
   echo "$CASTELLAN_OOM_SCORE" 2>/dev/null >/proc/self/oom_score_adj
+  [ -n "$CASTELLAN_JOINS" ] && exec 6<"/proc/$CASTELLAN_JOINS/ns/pid"
   [ -e "$directory/filter" ] && exec 7<"$directory/filter"
   exec "$@" 3>"$directory/info" 9<"$directory/args"
 }
@@ -104,6 +108,7 @@ export class ContainerProcess {
     // In a file, not on the command line: the environment may hold secrets, and every user sees command lines.
     writeFileSync(join(directory, 'state/args'), joinArguments(isolationArguments(launch, root)), { mode: 0o600 });
     if (launch.systemCallFilter !== undefined) writeFileSync(join(directory, 'state/filter'), launch.systemCallFilter);
+    if (launch.joins !== undefined) writeFileSync(join(directory, 'state/joined'), '');
     if (launch.hasInput) await requireCommand('mkfifo', ['-m', '600', join(directory, 'state/stdin')]);
     makeOutputsDirectory(directory);
     const [stdout, stderr] = [openOutput(directory, 'stdout'), openOutput(directory, 'stderr')];
@@ -115,6 +120,7 @@ export class ContainerProcess {
         env: {
           PATH: '/usr/sbin:/usr/bin:/sbin:/bin',
           CASTELLAN_CGROUPS: launch.cgroups.join(' '),
+          CASTELLAN_JOINS: String(launch.joins?.pid ?? ''),
           CASTELLAN_OOM_SCORE: String(launch.outOfMemoryScore ?? 0),
         },
       });
@@ -147,20 +153,19 @@ export class ContainerProcess {
 
   /** The container's first program, as the machine numbers it; `undefined` while it is not up yet or no more. */
   mainProcess(): ProcessIdentity | undefined {
-    const init = this.initProcess();
-    const main = init === undefined ? undefined : childrenOf(init.pid)[0];
-    if (init === undefined || main === undefined) return undefined;
+    const launched = this.#launched();
+    const main = launched === undefined || this.#isJoined() ? launched?.pid : childrenOf(launched.pid)[0];
     // Until bubblewrap has become the program, it has neither the program's environment nor its signal handlers.
-    const program = programOf(main);
-    return program !== undefined && program === programOf(init.pid) ? undefined : identifyProcess(main);
+    if (main === undefined || programOf(main)?.endsWith('/bwrap') === true) return undefined;
+    return identifyProcess(main);
   }
 
-  /** Pid 1 of the container: bubblewrap's reaper. When it ends, the kernel kills everything in the container. */
+  /**
+   * Pid 1 of the container: bubblewrap's reaper. When it ends, the kernel kills everything in the container. One that has
+   * joined another's processes has none of its own.
+   */
   initProcess(): ProcessIdentity | undefined {
-    const inode = statSync(namespacePath(this.#networkNamespace), { throwIfNoEntry: false })?.ino;
-    const pid = Number(/"child-pid": (\d+)/.exec(this.#read('info') ?? '')?.[1]);
-    if (inode === undefined || Number.isNaN(pid) || !isInNetwork(pid, inode)) return undefined;
-    return identifyProcess(pid);
+    return this.#isJoined() ? undefined : this.#launched();
   }
 
   /** Asks the container's program to end. `false` when there is none to ask. */
@@ -190,7 +195,8 @@ export class ContainerProcess {
     // Not that far yet, or not ours to see: end the launcher, which has no child in a pid namespace so far.
     const supervisorProcess = this.#supervisor();
     if (supervisorProcess === undefined) return;
-    for (const pid of childrenOf(supervisorProcess.pid)) {
+    const left = this.#isJoined() ? descendantsOf(supervisorProcess.pid) : childrenOf(supervisorProcess.pid);
+    for (const pid of left) {
       const launcher = identifyProcess(pid);
       if (launcher !== undefined) signalProcess(launcher, 'SIGKILL');
     }
@@ -217,6 +223,18 @@ export class ContainerProcess {
     ) {
       await sleep(lookForStartMs);
     }
+  }
+
+  /** What bubblewrap has started in the container: its reaper or, where there are other processes already, the program. */
+  #launched(): ProcessIdentity | undefined {
+    const inode = statSync(namespacePath(this.#networkNamespace), { throwIfNoEntry: false })?.ino;
+    const pid = Number(/"child-pid": (\d+)/.exec(this.#read('info') ?? '')?.[1]);
+    if (inode === undefined || Number.isNaN(pid) || !isInNetwork(pid, inode)) return undefined;
+    return identifyProcess(pid);
+  }
+
+  #isJoined(): boolean {
+    return existsSync(join(this.directory, 'state/joined'));
   }
 
   #supervisor(): ProcessIdentity | undefined {
@@ -275,7 +293,8 @@ function joinArguments(words: readonly string[]): string {
 
 function isolationArguments(launch: ContainerLaunch, root: RootFileSystem): readonly string[] {
   return [
-    ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--hostname', launch.hostname],
+    ...(launch.joins === undefined ? ['--unshare-pid'] : ['--pidns', '6']),
+    ...['--unshare-ipc', '--unshare-uts', '--hostname', launch.hostname],
     ...['--info-fd', '3'],
     ...mountArguments(root),
     ...['--chdir', launch.workingDirectory],

@@ -43,6 +43,11 @@ export function childrenOf(pid: number): readonly number[] {
   }
 }
 
+/** All that a process has started and that has not been given to another parent, those nearest first. */
+export function descendantsOf(pid: number): readonly number[] {
+  return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
+}
+
 /** The file that a process runs; `undefined` when it is gone or not ours to see. */
 export function programOf(pid: number): string | undefined {
   try {

@@ -14,7 +14,7 @@ import {
   storageClassOf,
 } from '@castellan/machinery';
 import { type Controller, type ReconcileContext, type ReconcileResult, watchSource } from '@castellan/runtime';
-import { localProvisioner, localVolume, nodeOfVolume, volumeNameOf } from './local-volume.js';
+import { claimOf, localProvisioner, localVolume, nodeOfVolume, volumeNameOf } from './local-volume.js';
 import { planProvisioning } from './provision-plan.js';
 import type { LocalStorageOptions, VolumeStore } from './volume-store.js';
 
@@ -37,7 +37,7 @@ export function localProvisionerController(options: LocalStorageOptions): Contro
     for: persistentVolumeClaims,
     watches: [
       watchSource({ type: storageClasses, map: () => [] }),
-      watchSource({ type: persistentVolumes, map: claimReferredTo }),
+      watchSource({ type: persistentVolumes, map: claimOf }),
       // Reports of nodes, one a minute: an occasion to look for what was left.
       watchSource({ type: nodes, map: () => [leftovers] }),
     ],
@@ -56,11 +56,6 @@ export function localProvisionerController(options: LocalStorageOptions): Contro
       return undefined;
     },
   };
-}
-
-function claimReferredTo({ spec }: PersistentVolume): readonly ObjectKey[] {
-  const { namespace, name } = spec?.claimRef ?? {};
-  return namespace === undefined || name === undefined ? [] : [{ namespace, name }];
 }
 
 function isHere(volume: PersistentVolume, { runningNodes }: LocalStorageOptions): boolean {

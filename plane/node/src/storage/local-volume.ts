@@ -1,5 +1,6 @@
 import {
   keyOf,
+  type ObjectKey,
   type PersistentVolume,
   type PersistentVolumeClaim,
   type StorageClass,
@@ -67,4 +68,10 @@ export function nodeOfVolume({ metadata, spec }: PersistentVolume): string | und
   const terms = spec?.nodeAffinity?.required?.nodeSelectorTerms ?? [];
   const requirements = terms.flatMap(({ matchExpressions = [] }) => matchExpressions);
   return requirements.find(({ key }) => key === hostnameLabel)?.values?.[0];
+}
+
+/** The claim that a volume refers to. */
+export function claimOf({ spec }: PersistentVolume): readonly ObjectKey[] {
+  const { namespace, name } = spec?.claimRef ?? {};
+  return namespace === undefined || name === undefined ? [] : [{ namespace, name }];
 }

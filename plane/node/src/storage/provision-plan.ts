@@ -56,7 +56,7 @@ function impossibility({ spec = {} }: PersistentVolumeClaim): string | undefined
 }
 
 /** Volumes share the disk of their machine; what is more than the whole of it is not promised to anybody. */
-function excessOf({ spec }: PersistentVolumeClaim, totalBytes: number): string | undefined {
+export function excessOf({ spec }: PersistentVolumeClaim, totalBytes: number): string | undefined {
   const { nano } = storageAmount(spec?.resources?.requests);
   if (nano <= BigInt(totalBytes) * 1_000_000_000n) return undefined;
   const asked = spec?.resources?.requests?.storage;

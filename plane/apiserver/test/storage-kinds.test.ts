@@ -40,6 +40,20 @@ test('a volume has one place, and a claim and a volume outlive their deletion un
   assert.equal((await api.send('GET', `${path}/v`)).status, 200);
 });
 
+test('a volume says since when it is in its phase', async () => {
+  const path = '/api/v1/persistentvolumes';
+  const spec = { capacity: { storage: '1Gi' }, accessModes: ['ReadWriteOnce'], hostPath: { path: '/data' } };
+  await api.send('POST', path, { metadata: { name: 'timed' }, spec });
+  const writeStatus = async (status: object) =>
+    (await api.send('PATCH', `${path}/timed/status`, { status }, merge)).json.status;
+  const long = { lastPhaseTransitionTime: '2001-01-01T00:00:00Z' };
+  await writeStatus(long);
+  assert.equal((await writeStatus({ phase: 'Available', ...long })).lastPhaseTransitionTime > '2001-01-02', true);
+  const own = { lastPhaseTransitionTime: '2002-02-02T00:00:00Z' };
+  assert.deepEqual(await writeStatus({ phase: 'Bound', ...own }), { phase: 'Bound', ...own });
+  assert.deepEqual(await writeStatus({ message: 'x' }), { phase: 'Bound', message: 'x', ...own });
+});
+
 test('a driver is taken for one that attaches, and its columns say so', async () => {
   const made = await api.send('POST', `${storage}/csidrivers`, { metadata: { name: 'x.example' }, spec: {} });
   assert.deepEqual(made.json.spec, {

@@ -21,6 +21,7 @@ import { resourceQuotaController } from './quota/quota-controller.js';
 import { replicaSetController } from './replica-sets/replica-set-controller.js';
 import { statefulSetController } from './stateful-sets/stateful-set-controller.js';
 import { claimController } from './storage/claim-controller.js';
+import { ephemeralClaimController } from './storage/ephemeral-claims.js';
 import { claimProtectionController, volumeProtectionController } from './storage/in-use-protection.js';
 import { localClasses } from './storage/local-classes.js';
 import { volumeController } from './storage/volume-controller.js';
@@ -50,6 +51,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       endpointsController(),
       claimController(released),
       volumeController(released),
+      ephemeralClaimController(),
       claimProtectionController(),
       volumeProtectionController(),
       readinessTaintsController(),

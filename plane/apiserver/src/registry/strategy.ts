@@ -22,7 +22,7 @@ export interface Strategy {
   /** The rules that a write of another subresource of the object has beside `validate`. */
   validatePart?(object: ApiObject, current: ApiObject, subresource: string): readonly FieldError[];
   /** The object as it is there, with what else than its status a write of the status subresource must not change. */
-  prepareForStatus?(object: ApiObject, current: ApiObject): ApiObject;
+  prepareForStatus?(object: ApiObject, current: ApiObject, context: WriteContext): ApiObject;
   /** The rules of a write of the status subresource; `validate` and `validateUpdate` otherwise do not see status. */
   validateStatus?(object: ApiObject, current: ApiObject, warn?: Warn): FieldErrors | Promise<FieldErrors>;
   /** What is wrong with the name, as upstream says it. Default: it must be a DNS subdomain. */

@@ -218,7 +218,7 @@ async function nextObject(
     // Metadata of the stored object holds, but for what controllers keep beside their status.
     const kept = { ...current, metadata: { ...current.metadata, ...statusMetadata(sent) } };
     const sentStatus: ApiObject = sent.status === undefined ? withoutStatus(kept) : { ...kept, status: sent.status };
-    const asked = strategy.prepareForStatus?.(sentStatus, current) ?? sentStatus;
+    const asked = strategy.prepareForStatus?.(sentStatus, current, context) ?? sentStatus;
     const owned = withOwners(definition, asked, { current, subresource: 'status' }, context);
     const next = (await admission?.mutate({ ...place, object: owned })) ?? owned;
     const statusErrors = (await strategy.validateStatus?.(next, current, context.warn)) ?? [];

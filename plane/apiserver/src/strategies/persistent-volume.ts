@@ -28,6 +28,13 @@ export const persistentVolumeStrategy: Strategy = {
     ...volume,
     status: { phase: 'Pending', lastPhaseTransitionTime: timestamp(world) },
   }),
+  prepareForStatus(volume, current, { world }) {
+    const [status, old] = [record(volume.status), record(current.status)];
+    const field = 'lastPhaseTransitionTime';
+    // Who writes a time of its own knows better.
+    if (status.phase === old.phase || (status[field] ?? old[field]) !== old[field]) return volume;
+    return { ...volume, status: { ...status, [field]: timestamp(world) } };
+  },
   validate: ({ spec }) => volumeErrors(record(spec)),
   validateUpdate: (volume, current) => {
     const [spec, old] = [record(volume.spec), record(current.spec)];

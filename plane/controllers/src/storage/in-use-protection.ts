@@ -1,4 +1,5 @@
 import {
+  claimsOfPod,
   isStatusError,
   type KubernetesObject,
   keyOf,
@@ -21,7 +22,7 @@ export function claimProtectionController(): Controller<PersistentVolumeClaim> {
   return {
     name: 'pvc-protection',
     for: persistentVolumeClaims,
-    watches: [watchSource({ type: pods, map: claimsOf })],
+    watches: [watchSource({ type: pods, map: claimsOfPod })],
     concurrency: 4,
     async reconcile(key, context) {
       const claim = context.cache.get(persistentVolumeClaims, key);
@@ -58,19 +59,11 @@ function isHeldBy({ metadata }: KubernetesObject, finalizer: string): boolean {
   return metadata.deletionTimestamp !== undefined && (metadata.finalizers ?? []).includes(finalizer);
 }
 
-function claimsOf({ metadata, spec }: Pod): readonly ObjectKey[] {
-  const { namespace = '' } = metadata;
-  return (spec?.volumes ?? []).flatMap(({ persistentVolumeClaim: source, ephemeral, name }) => {
-    const claim = source?.claimName ?? (ephemeral === undefined ? undefined : `${metadata.name ?? ''}-${name}`);
-    return claim === undefined ? [] : [{ namespace, name: claim }];
-  });
-}
-
 /** A pod that has ended, or that no node has yet, uses nothing. */
 function uses(pod: Pod, claim: ObjectKey): boolean {
   const { phase } = pod.status ?? {};
   if (phase === 'Succeeded' || phase === 'Failed' || (pod.spec?.nodeName ?? '') === '') return false;
-  return claimsOf(pod).some(({ name }) => name === claim.name);
+  return claimsOfPod(pod).some(({ name }) => name === claim.name);
 }
 
 async function release<T extends KubernetesObject>(

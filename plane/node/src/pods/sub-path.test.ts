@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -13,10 +13,11 @@ function newVolume(t: TestContext): { readonly volume: string; readonly outside:
   return { volume, outside };
 }
 
-test('N27: a part of a volume that is not there is made', (t) => {
+test('N27: a part of a volume that is not there is made, for the same users', (t) => {
   const { volume } = newVolume(t);
+  chmodSync(volume, 0o2777);
   assert.equal(subPathOf(volume, 'a/b'), join(volume, 'a/b'));
-  assert.ok(existsSync(join(volume, 'a/b')));
+  for (const part of ['a', 'a/b']) assert.equal(statSync(join(volume, part)).mode & 0o7777, 0o2777);
 });
 
 test('N27: a link within the volume is followed', (t) => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { VolumeError } from './volume-error.js';
 
@@ -13,8 +13,17 @@ export function subPathOf(volume: string, path: string): string {
   if (!isWithin(source) || !isWithin(realpathSync(nearestPresent(source)))) {
     throw new VolumeError(`subPath "${path}" leaves its volume`);
   }
-  if (!existsSync(source)) mkdirSync(source, { recursive: true });
+  make(source, statSync(root).mode);
   return realpathSync(source);
+}
+
+/** Who may write to the volume may write to what is made in it. */
+function make(path: string, mode: number): void {
+  if (existsSync(path)) return;
+  make(dirname(path), mode);
+  mkdirSync(path);
+  // Keeps what it has inherited: the group of the volume.
+  chmodSync(path, (statSync(path).mode & 0o7000) | (mode & 0o777));
 }
 
 function nearestPresent(path: string): string {

@@ -165,6 +165,7 @@ export {
   type NodeSelectorTerm,
 } from './selector/node-selector.js';
 export { parseLabelSelector } from './selector/parse-label-selector.js';
+export { isTolerated } from './selector/toleration.js';
 export {
   isStatusError,
   type Status,

@@ -1,6 +1,5 @@
-import { nodes, type Pod, type Taint } from '@castellan/machinery';
+import { isTolerated, nodes, type Pod, type Taint } from '@castellan/machinery';
 import { hint, refused, type SchedulerPlugin } from '../plugin.js';
-import { isTolerated } from './taint-toleration.js';
 
 /** `kubectl cordon`: nothing new comes to the node, but what tolerates the taint that goes with it. */
 export const nodeUnschedulable: SchedulerPlugin = {

@@ -1,4 +1,4 @@
-import { deepEqual, type Node, nodes, type Taint, type Toleration } from '@castellan/machinery';
+import { deepEqual, isTolerated, type Node, nodes, type Taint, type Toleration } from '@castellan/machinery';
 import type { NodeView } from '../cluster/node-view.js';
 import { hint, refused, type SchedulerPlugin } from '../plugin.js';
 import { reversedShare } from './normalize.js';
@@ -57,14 +57,4 @@ function isPreference({ effect }: Taint): boolean {
 
 function repels({ effect }: Taint): boolean {
   return effect === 'NoSchedule' || effect === 'NoExecute';
-}
-
-export function isTolerated(taint: Taint, tolerations: readonly Toleration[]): boolean {
-  return tolerations.some((toleration) => {
-    if (toleration.effect !== undefined && toleration.effect !== '' && toleration.effect !== taint.effect) return false;
-    const hasKey = toleration.key !== undefined && toleration.key !== '';
-    if (hasKey && toleration.key !== taint.key) return false;
-    if (toleration.operator === 'Exists') return true;
-    return hasKey && (toleration.value ?? '') === (taint.value ?? '');
-  });
 }

@@ -44,6 +44,7 @@ const operators: OptionDefinition = {
 
 /** What the commands of a group are about, by its name. */
 export const commandGroups: Readonly<Record<string, string>> = {
+  image: 'list, load and pull what containers run',
   node: "list, stop and start the plane's nodes",
 };
 
@@ -141,6 +142,28 @@ export const commands: readonly CommandDefinition[] = [
     arguments: [nodeName],
     options: [],
     load: async () => (await import('./commands/node.js')).startNode,
+  },
+  {
+    name: 'image ls',
+    summary: 'images that were loaded or pulled, and programs of the machine that stand for images',
+    options: [],
+    notes: 'Works without a running plane.',
+    load: async () => (await import('./commands/image.js')).listImages,
+  },
+  {
+    name: 'image load',
+    summary: 'unpack an archive of images: from `docker save`, or an OCI layout; with gzip, zstd or neither',
+    arguments: [{ name: 'FILE', description: 'the archive' }],
+    options: [{ flags: '--name <NAME>', description: 'call it so, besides what the archive calls it' }],
+    notes: 'A running plane finds it at once; pods that wait for it start.',
+    load: async () => (await import('./commands/image.js')).loadImage,
+  },
+  {
+    name: 'image pull',
+    summary: 'bring an image from its registry, by skopeo',
+    arguments: [{ name: 'IMAGE', description: 'such as docker.io/library/redis:7, or redis:7' }],
+    options: [],
+    load: async () => (await import('./commands/image.js')).pullNamedImage,
   },
   {
     name: 'explain',

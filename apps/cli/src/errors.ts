@@ -116,6 +116,12 @@ export const errorTable = {
       'The file of `--encryption-provider-config` cannot be used, or objects are stored with a key that it does not have.',
     next: 'give the file whose keys were used to write the objects; the message names file or key',
   },
+  NO_IMAGE: {
+    exitCode: exitCodes.failed,
+    summary:
+      'An archive is no image for this machine or is damaged, or a registry did not give the image. The message says why.',
+    next: '`docker save NAME -o FILE` where the image is, then `castellan image load FILE`',
+  },
   MACHINE_NOT_READY: {
     exitCode: exitCodes.precondition,
     summary: 'The machine lacks something that pods need. The message names it.',

@@ -1,11 +1,22 @@
 export {
+  ArchiveError,
   checkMachine,
+  defaultProgramDirectory,
   enterRootless,
+  ImageCatalogue,
+  ImageStore,
+  type LoadedImage,
+  type LoadProgress,
+  loadArchive,
   type MachineFinding,
   type NodeState,
+  type OfferedProgram,
   openRootlessPort,
+  PullError,
+  pullImage,
   removeEverything as tearDown,
   removeUserNamespace,
+  type StoredImage,
 } from '@castellan/node';
 export { type Plane, type PlaneNodes, startPlane } from './plane.js';
 export type { Phase, PlaneOptions } from './plane-options.js';

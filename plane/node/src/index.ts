@@ -9,6 +9,12 @@ export {
 } from './agent/machine.js';
 export type { NodeAgent, NodeOptions } from './agent/node-agent.js';
 export { type RemovalOptions, removeEverything } from './agent/remove-everything.js';
+export { ArchiveError } from './image-store/archive-error.js';
+export { ImageStore, type LoadProgress, type StoredImage } from './image-store/image-store.js';
+export { type LoadedImage, type LoadOptions, loadArchive } from './image-store/load-archive.js';
+export { PullError, type PullOptions, pullImage } from './image-store/pull-image.js';
+export type { OfferedProgram } from './images/image.js';
+export { defaultProgramDirectory, ImageCatalogue } from './images/image-catalogue.js';
 export type { ContainerFacts, RunFacts } from './pods/container-facts.js';
 export { type PodPlan, planPod } from './pods/pod-plan.js';
 export { type PodObservation, podStatus } from './pods/pod-status.js';

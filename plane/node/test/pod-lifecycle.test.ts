@@ -235,7 +235,7 @@ test(
       // The second name is that of all tries after the first.
       (pod) => /^(ErrImagePull|ImagePullBackOff)$/.test(mainStatus(pod).state?.waiting?.reason ?? ''),
     );
-    assert.match(mainStatus(image).state?.waiting?.message ?? '', /not in this machine's catalogue.*next:/);
+    assert.match(mainStatus(image).state?.waiting?.message ?? '', /is not on this machine.*next:/);
     const program = await podThat('program', 'to have failed', ({ status }) => status?.phase === 'Failed');
     assert.match(
       mainStatus(program).state?.terminated?.message ?? '',

@@ -12,7 +12,9 @@ import type { World } from '@castellan/world';
 import { ClusterZone } from '../dns/cluster-zone.js';
 import { DnsServer } from '../dns/dns-server.js';
 import { machineNameServers } from '../dns/upstream.js';
-import { ImageCatalogue } from '../images/image-catalogue.js';
+import { ImagePulls } from '../image-store/image-pulls.js';
+import { ImageStore } from '../image-store/image-store.js';
+import { defaultProgramDirectory, ImageCatalogue } from '../images/image-catalogue.js';
 import { podController, takeOverController, volumeSourceControllers } from '../pods/pod-controller.js';
 import type { PodHost } from '../pods/pod-host.js';
 import { removeUnrecorded } from '../pods/pod-sandbox.js';
@@ -171,6 +173,7 @@ class ThisMachine implements Machine {
   async stop({ pods }: { readonly pods: 'keep' | 'stop' }): Promise<void> {
     const { dataDirectory, world } = this.#options;
     await this.#turn.catch(() => undefined);
+    this.#shared?.pulls.close();
     this.#shared = undefined;
     await Promise.all([...this.#running.values()].map((node) => node.close()));
     this.#running.clear();
@@ -257,6 +260,7 @@ class ThisMachine implements Machine {
   }
 
   #share(network: PlaneNetwork): Shared {
+    const store = new ImageStore(this.#options.dataDirectory);
     const { world, log, dataDirectory, images } = this.#options;
     return {
       world,
@@ -266,7 +270,8 @@ class ThisMachine implements Machine {
       clusterDomain: this.#clusterDomain,
       // Under the plane's own name: where we are killed in between, the group is removed with the plane.
       cgroups: detectCgroups(network.bridge),
-      images: new ImageCatalogue({ programDirectory: images?.programDirectory ?? '/var/cache/castellan/programs' }),
+      images: new ImageCatalogue({ programDirectory: images?.programDirectory ?? defaultProgramDirectory, store }),
+      pulls: new ImagePulls(store, world),
       exits: this.#exits,
       logs: this.#logs,
       events: this.#events,

@@ -1,21 +1,35 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { runCommand } from '../sandbox/command.js';
 import { type DebianProgram, debianPrograms } from './debian-programs.js';
-import { type Image, ImageError, type ImageRecipe } from './image.js';
+import { type Image, ImageError, type ImageRecipe, type OfferedProgram } from './image.js';
 import type { ImageName } from './image-name.js';
 
 /** Images of one program that Debian has a package of. */
 export class DebianProgramRecipe implements ImageRecipe {
+  readonly shortNames: readonly string[];
   readonly #programs: readonly DebianProgram[];
   /** By path and time of change: to ask a program costs as much as to start it. */
   readonly #versions = new Map<string, string>();
 
   constructor(programs: readonly DebianProgram[] = debianPrograms) {
     this.#programs = programs;
+    this.shortNames = programs.flatMap(({ images }) => images[0] ?? []);
   }
 
   matches(image: ImageName): boolean {
     return this.#find(image) !== undefined;
+  }
+
+  async offers(): Promise<readonly OfferedProgram[]> {
+    return await Promise.all(
+      this.#programs.map(async (program) => {
+        const { images, path, package: name } = program;
+        const origin = `Debian's ${name}`;
+        return existsSync(path)
+          ? { images, version: await this.#versionOf(program), origin }
+          : { images, origin, next: `apt-get install ${name}` };
+      }),
+    );
   }
 
   async resolve(image: ImageName): Promise<Image> {

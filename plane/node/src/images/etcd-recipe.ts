@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runCommand } from '../sandbox/command.js';
-import { type Image, ImageError, type ImageRecipe } from './image.js';
+import { type Image, ImageError, type ImageRecipe, type OfferedProgram } from './image.js';
 import type { ImageName } from './image-name.js';
 import { formatVersion, nearestVersion, parseVersion, type Version } from './version.js';
 
@@ -24,6 +24,7 @@ export interface EtcdRecipeOptions {
 
 /** etcd of the machine and of the program directory, at the places where etcd's official images have it. */
 export class EtcdRecipe implements ImageRecipe {
+  readonly shortNames = ['etcd'];
   readonly #programDirectory: string;
   readonly #machineServer: string;
 
@@ -64,6 +65,15 @@ export class EtcdRecipe implements ImageRecipe {
       environment: { ETCDCTL_API: '3' },
       workingDirectory: '/',
     };
+  }
+
+  async offers(): Promise<readonly OfferedProgram[]> {
+    const images = [...imagePaths];
+    const installations = await this.#installations();
+    if (installations.length === 0) {
+      return [{ images, origin: "Debian's etcd-server", next: 'apt-get install etcd-server etcd-client' }];
+    }
+    return installations.map(({ version, origin }) => ({ images, version: formatVersion(version), origin }));
   }
 
   /** Looked up at every start: what is installed while the plane runs counts from the next container on. */

@@ -68,7 +68,7 @@ test('N14 an unknown image is refused with the list of what there is', async () 
   const catalogue = new ImageCatalogue({ programDirectory: '/nonexistent' });
   await assert.rejects(
     catalogue.resolve('example.com/team/thing:1'),
-    /"example.com\/team\/thing:1" is not in this machine's catalogue/,
+    /"example.com\/team\/thing:1" is not on this machine: it was not loaded/,
   );
 });
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { LayerFile } from '../sandbox/root-file-system.js';
-import type { Image, ImageRecipe } from './image.js';
+import type { Image, ImageRecipe, OfferedProgram } from './image.js';
 import type { ImageName } from './image-name.js';
 
 /** Answers and exits as busybox's nslookup does, which init containers wait with. */
@@ -26,8 +26,14 @@ const imagePaths: ReadonlySet<string> = new Set(['busybox', 'alpine', 'debian', 
 
 /** Images that are a shell and the usual tools: the machine's own are in every container anyway. */
 export class ShellRecipe implements ImageRecipe {
+  readonly shortNames = [...imagePaths];
+
   matches(image: ImageName): boolean {
     return imagePaths.has(image.path);
+  }
+
+  async offers(): Promise<readonly OfferedProgram[]> {
+    return [{ images: this.shortNames, origin: "the machine's own shell and tools" }];
   }
 
   async resolve(image: ImageName): Promise<Image> {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Container, Pod } from '@castellan/machinery';
 import type { Image } from '../images/image.js';
 import type { ContainerLaunch } from '../sandbox/container-process.js';
+import { imageHelpers, machineHelpers } from '../sandbox/image-programs.js';
 import type { ProcessIdentity } from '../sandbox/process-identity.js';
 import type { LayerFile, Mount } from '../sandbox/root-file-system.js';
 import { terminalCommand } from '../sandbox/terminal.js';
@@ -32,7 +33,7 @@ export function containerLaunch(parts: LaunchParts): ContainerLaunch {
     directory: parts.directory,
     networkNamespace: parts.networkNamespace,
     hostname: podHostname(pod),
-    command: withTerminal(container, commandLine(container, image, environment)),
+    command: withTerminal(parts, commandLine(container, image, environment)),
     hasInput: container.stdin === true || container.tty === true,
     environment,
     workingDirectory: container.workingDir ?? image.workingDirectory,
@@ -40,10 +41,11 @@ export function containerLaunch(parts: LaunchParts): ContainerLaunch {
       files: [...parts.files, ...image.files],
       links: image.links ?? [],
       copies: image.copies ?? [],
+      ...(image.root === undefined ? {} : { image: image.root }),
       mounts: [...image.mounts, ...parts.volumes, terminationLog(parts)],
       isReadOnly: container.securityContext?.readOnlyRootFilesystem === true,
     },
-    user: containerUser(pod, container),
+    user: containerUser(pod, container, image.user),
     ...(filter === undefined ? {} : { systemCallFilter: filter }),
     ...(parts.joins === undefined ? {} : { joins: parts.joins }),
     cgroups: parts.cgroups,
@@ -76,8 +78,9 @@ function commandLine(
 }
 
 /** With `tty` the program has a terminal of its own, whose output is the container's. */
-function withTerminal({ tty }: Container, command: readonly string[]): readonly string[] {
-  return tty === true ? terminalCommand(command) : command;
+function withTerminal({ container, image }: LaunchParts, command: readonly string[]): readonly string[] {
+  const helpers = image.root === undefined ? machineHelpers : imageHelpers;
+  return container.tty === true ? terminalCommand(command, helpers) : command;
 }
 
 function terminationLog({ container, directory }: LaunchParts): Mount {

@@ -8,7 +8,7 @@ import { fileTail, terminationMessage } from './termination-message.js';
 /** Whoever could not start the program says so in the log's last line. */
 const lastLineBytes = 4096;
 const startErrorCode = 128;
-const launchers = ['bwrap', 'nsenter', 'setpriv'];
+const launchers = ['bwrap', 'mount', 'nsenter', 'setpriv', 'unshare'];
 const unknownCode = 137;
 
 /** One start of a container: its record and its process, and how it ended. */

@@ -9,13 +9,14 @@ import {
   pods,
   secrets,
 } from '@castellan/machinery';
-import { type Image, ImageError } from '../images/image.js';
+import type { Image } from '../images/image.js';
 import { createCgroup, removeCgroups } from '../sandbox/cgroups.js';
 import { ContainerProcess } from '../sandbox/container-process.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';
 import type { ProcessIdentity } from '../sandbox/process-identity.js';
 import { requestToken } from './account-token.js';
 import type { ContainerFacts, WaitingFacts } from './container-facts.js';
+import { ContainerImage, ImageWait } from './container-image.js';
 import { containerLaunch, standardEnvironment } from './container-launch.js';
 import { resourceLimits } from './container-resources.js';
 import { ContainerRun } from './container-run.js';
@@ -36,6 +37,7 @@ interface Entry {
   current?: ContainerRun;
   previous?: ContainerRun;
   waiting?: WaitingFacts;
+  image?: ContainerImage;
   failures: number;
 }
 
@@ -126,7 +128,9 @@ export class PodContainers {
   async start(pod: Pod, container: Container, network: PodNetwork): Promise<ContainerRun | undefined> {
     const entry = this.#entry(container.name);
     try {
-      const run = await this.#start(pod, container, { network, previous: entry.current });
+      entry.image ??= new ContainerImage(this.#host);
+      const image = await entry.image.get(pod, container);
+      const run = await this.#start(pod, container, { image, network, previous: entry.current });
       this.#forget(entry.previous);
       if (entry.current !== undefined) entry.previous = entry.current;
       entry.current = run;
@@ -139,9 +143,14 @@ export class PodContainers {
       }
       return run;
     } catch (error) {
+      if (error instanceof ImageWait) {
+        entry.waiting = error.waiting;
+        return undefined;
+      }
       entry.failures += 1;
       entry.waiting = this.#waiting(error, entry.failures);
-      this.#explain(pod, container, entry.waiting);
+      const message = `Error: ${entry.waiting.message}`;
+      this.#host.events.record(pod, { type: 'Warning', reason: 'Failed', message });
       return undefined;
     }
   }
@@ -173,10 +182,13 @@ export class PodContainers {
   async #start(
     pod: Pod,
     container: Container,
-    { network, previous }: { readonly network: PodNetwork; readonly previous: ContainerRun | undefined },
+    {
+      image,
+      network,
+      previous,
+    }: { readonly image: Image; readonly network: PodNetwork; readonly previous: ContainerRun | undefined },
   ): Promise<ContainerRun> {
-    const image = await this.#host.images.resolve(container.image ?? '');
-    checkSecurity(pod, container);
+    checkSecurity(pod, container, image.user);
     const sources = this.#withImage(this.sources(await this.#freshest(pod, container), network.address), image);
     const environment = await resolveEnvironment(container, sources);
     const volumes = volumeMounts(this.#directory.volumes, pod, settledMounts(container, environment));
@@ -188,6 +200,7 @@ export class PodContainers {
       number,
       image: container.image ?? '',
       imageId: image.id,
+      ...(image.user === undefined ? {} : { imageUser: image.user }),
       startedAtMs: this.#host.world.clock.now(),
       backoffMs: nextBackoffMs(previous?.facts()),
       cgroups,
@@ -197,12 +210,6 @@ export class PodContainers {
     const record = this.#directory.readRun(container.name, number);
     if (record === undefined) throw new Error(`the record of ${container.name}'s start cannot be read back`);
     const { events, clusterDomain, network: plane } = this.#host;
-    const described = image.substitution === undefined ? ` (${image.description})` : '';
-    const present = `Container image "${container.image}" already present on machine${described}`;
-    events.record(pod, { type: 'Normal', reason: 'Pulled', message: present });
-    if (image.substitution !== undefined) {
-      events.record(pod, { type: 'Warning', reason: 'ImageSubstituted', message: image.substitution });
-    }
     const joins = this.#joined(container);
     const launch = containerLaunch({
       pod,
@@ -271,17 +278,6 @@ export class PodContainers {
     const isConfig = error instanceof ContainerConfigError || error instanceof VolumeError;
     const longestMs = isConfig ? lastConfigRetryMs : lastRetryMs;
     const retryAtMs = this.#host.world.clock.now() + Math.min(firstRetryMs * 2 ** (failures - 1), longestMs);
-    if (error instanceof ImageError) {
-      return { reason: failures === 1 ? 'ErrImagePull' : 'ImagePullBackOff', message, retryAtMs };
-    }
     return { reason: isConfig ? 'CreateContainerConfigError' : 'CreateContainerError', message, retryAtMs };
-  }
-
-  #explain(pod: Pod, container: Container, waiting: WaitingFacts): void {
-    const isImage = waiting.reason === 'ErrImagePull' || waiting.reason === 'ImagePullBackOff';
-    const message = isImage
-      ? `Failed to pull image "${container.image}": ${waiting.message}`
-      : `Error: ${waiting.message}`;
-    this.#host.events.record(pod, { type: 'Warning', reason: 'Failed', message });
   }
 }

@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { ImageUser } from '../images/image.js';
 import { readRecord, writeRecord } from '../sandbox/record-file.js';
 import type { PodFailure } from './pod-failure.js';
 
@@ -22,6 +23,8 @@ export interface RunRecord {
   readonly number: number;
   readonly image: string;
   readonly imageId: string;
+  /** As whom the image runs; root when absent. */
+  readonly imageUser?: ImageUser;
   readonly startedAtMs: number;
   readonly backoffMs: number;
   readonly cgroups: readonly string[];

@@ -1,6 +1,7 @@
 import type { Client } from '@castellan/client';
 import type { EventRecorder, Log } from '@castellan/runtime';
 import type { World } from '@castellan/world';
+import type { ImagePulls } from '../image-store/image-pulls.js';
 import type { ImageCatalogue } from '../images/image-catalogue.js';
 import type { CgroupLayout } from '../sandbox/control-group.js';
 import type { ExitWatch } from '../sandbox/exit-watch.js';
@@ -20,6 +21,7 @@ export interface PodHost {
   readonly nodeNetwork: NodeNetwork;
   readonly cgroups: CgroupLayout;
   readonly images: ImageCatalogue;
+  readonly pulls: ImagePulls;
   readonly exits: ExitWatch;
   readonly logs: LogKeeper;
   readonly events: EventRecorder;

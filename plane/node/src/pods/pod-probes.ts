@@ -57,7 +57,7 @@ export function probeTarget(
   pod: Pod,
   at: { readonly container: Container; readonly podIp: string },
 ): ProbeTarget & { readonly pod: Pod } {
-  const user = containerUser(pod, at.container);
+  const user = containerUser(pod, at.container, run.record.imageUser);
   return {
     pod,
     ...at,

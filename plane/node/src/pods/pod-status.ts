@@ -120,7 +120,10 @@ function states(
     const message = `back-off ${formatBackoff(run.backoffMs)} restarting failed container=${name}`;
     return { state: { waiting: { reason: 'CrashLoopBackOff', message } }, lastState: ended };
   }
-  if (waits !== undefined) return { state: { waiting: { reason: waits.reason, message: waits.message } }, lastState };
+  if (waits !== undefined) {
+    const { reason, message } = waits;
+    return { state: { waiting: { reason, ...(message !== '' && { message }) } }, lastState };
+  }
   const reason = plan.isInitialized || plan.start.includes(name) ? 'ContainerCreating' : 'PodInitializing';
   return { state: { waiting: { reason, ...(problem === undefined ? {} : { message: problem }) } }, lastState };
 }

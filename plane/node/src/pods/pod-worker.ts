@@ -94,7 +94,7 @@ export class PodWorker {
     const run = this.#containers.run(name);
     const container = containerOf(this.#pod, name);
     if (run === undefined || container === undefined || !run.isRunning()) return undefined;
-    return { run, container, user: containerUser(this.#pod, container) };
+    return { run, container, user: containerUser(this.#pod, container, run.record.imageUser) };
   }
 
   /** While there is one. */

@@ -1,23 +1,30 @@
 import type { Container, Pod } from '@castellan/machinery';
+import type { ImageUser } from '../images/image.js';
 import { type ContainerUser, capabilitySet } from '../sandbox/container-user.js';
 import { defaultFilter } from '../sandbox/seccomp-filter.js';
 import { ContainerConfigError } from './environment.js';
 
-/** Who a container's programs are: what the container says, else the pod, else user 0 with the default capabilities. */
-export function containerUser(pod: Pod, container: Container): ContainerUser {
+/** Who a container's programs are: what the container says, else the pod, else its image, else user 0; with the default capabilities. */
+export function containerUser(pod: Pod, container: Container, imageUser?: ImageUser): ContainerUser {
   const own = container.securityContext ?? {};
   const shared = pod.spec?.securityContext ?? {};
-  const groups = [...(shared.supplementalGroups ?? []), ...(shared.fsGroup === undefined ? [] : [shared.fsGroup])];
+  const wanted = own.runAsUser ?? shared.runAsUser;
+  // Groups of the image's user are those of nobody else.
+  const image = wanted === undefined ? imageUser : undefined;
   return {
-    user: own.runAsUser ?? shared.runAsUser ?? 0,
-    group: own.runAsGroup ?? shared.runAsGroup ?? 0,
-    groups,
+    user: wanted ?? image?.user ?? 0,
+    group: own.runAsGroup ?? shared.runAsGroup ?? image?.group ?? 0,
+    groups: [
+      ...(image?.groups ?? []),
+      ...(shared.supplementalGroups ?? []),
+      ...(shared.fsGroup === undefined ? [] : [shared.fsGroup]),
+    ],
     capabilities: capabilitySet(own.capabilities?.add ?? [], own.capabilities?.drop ?? []),
   };
 }
 
 /** Throws a ContainerConfigError for what a container asks for and must not have, or cannot have here. */
-export function checkSecurity(pod: Pod, container: Container): void {
+export function checkSecurity(pod: Pod, container: Container, imageUser?: ImageUser): void {
   const { securityContext = {} } = container;
   const { name, namespace, uid } = pod.metadata;
   if (securityContext.privileged === true) {
@@ -25,7 +32,7 @@ export function checkSecurity(pod: Pod, container: Container): void {
   }
   if (securityContext.procMount === 'Unmasked') throw refused('procMount: Unmasked', 'next: leave it out');
   const mustNotBeRoot = securityContext.runAsNonRoot ?? pod.spec?.securityContext?.runAsNonRoot ?? false;
-  if (!mustNotBeRoot || containerUser(pod, container).user !== 0) return;
+  if (!mustNotBeRoot || containerUser(pod, container, imageUser).user !== 0) return;
   const isAsked = (securityContext.runAsUser ?? pod.spec?.securityContext?.runAsUser) === 0;
   const why = isAsked
     ? "container's runAsUser breaks non-root policy"

@@ -37,7 +37,7 @@ export async function startInContainer(
   { command, user, cgroups, stdin, tty }: ContainerExec,
   signal: AbortSignal,
 ): Promise<StreamedProcess> {
-  const words = tty ? terminalCommand(command) : command;
+  const words = tty ? terminalCommand(command, container.helpers) : command;
   const entry = entryCommand(container, { command: words, ...(user === undefined ? {} : { user }) });
   const child = spawn(
     '/bin/sh',

@@ -4,7 +4,10 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, wri
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireCommand } from './command.js';
+import { makeContainerRoot } from './container-root.js';
 import { asUser, type ContainerUser, capabilitiesToEnter, rootUser } from './container-user.js';
+import { type Helpers, imageHelpers, machineHelpers } from './image-programs.js';
+import { hasImageRoot } from './image-root.js';
 import { makeOutputsDirectory, type Output, outputPath } from './log-files.js';
 import { namespacePath } from './pod-network.js';
 import {
@@ -22,7 +25,7 @@ import {
   signalProcess,
 } from './process-identity.js';
 import { isMissing } from './record-file.js';
-import { mountArguments, type RootFileSystem, writeLayer } from './root-file-system.js';
+import { mountArguments, type RootFileSystem } from './root-file-system.js';
 
 /** Everything that one start of a container needs. */
 export interface ContainerLaunch {
@@ -101,9 +104,8 @@ export class ContainerProcess {
   /** Returns when the container is made, or could not be: that shows as an exit, with the reason in the log. */
   static async start(launch: ContainerLaunch): Promise<ContainerProcess> {
     const { directory } = launch;
-    const root: RootFileSystem = { ...launch.root, layer: join(directory, 'layer') };
     mkdirSync(join(directory, 'state'), { recursive: true });
-    writeLayer(root);
+    const { root, beforehand } = await makeContainerRoot(directory, launch.root, launch.workingDirectory);
     writeFileSync(join(directory, 'state/boot'), bootId());
     // In a file, not on the command line: the environment may hold secrets, and every user sees command lines.
     writeFileSync(join(directory, 'state/args'), joinArguments(isolationArguments(launch, root)), { mode: 0o600 });
@@ -113,7 +115,8 @@ export class ContainerProcess {
     makeOutputsDirectory(directory);
     const [stdout, stderr] = [openOutput(directory, 'stdout'), openOutput(directory, 'stderr')];
     try {
-      const child = spawn('/bin/sh', ['-c', supervisor, 'castellan-container', directory, ...entry(launch)], {
+      const words = ['castellan-container', directory, ...entry(launch, beforehand)];
+      const child = spawn('/bin/sh', ['-c', supervisor, ...words], {
         detached: true,
         stdio: ['ignore', stdout, stderr],
         cwd: '/',
@@ -172,6 +175,11 @@ export class ContainerProcess {
   terminate(signal: NodeJS.Signals = 'SIGTERM'): boolean {
     const main = this.mainProcess();
     return main !== undefined && signalProcess(main, signal);
+  }
+
+  /** How the machine's helpers are called in the container. */
+  get helpers(): Helpers {
+    return hasImageRoot(this.directory) ? imageHelpers : machineHelpers;
   }
 
   /** A named pipe to the program's input; only of a launch that `hasInput`. */
@@ -275,11 +283,12 @@ function openOutput(directory: string, output: Output): number {
   return openSync(outputPath(directory, output), 'a', 0o640);
 }
 
-function entry(launch: ContainerLaunch): readonly string[] {
+function entry({ networkNamespace, user, command, root }: ContainerLaunch, beforehand: readonly string[]) {
   return [
-    ...['nsenter', `--net=${namespacePath(launch.networkNamespace)}`, '--'],
+    ...['nsenter', `--net=${namespacePath(networkNamespace)}`, '--'],
+    ...beforehand,
     ...['bwrap', '--args', '9', '--'],
-    ...asUser(launch.user ?? rootUser, launch.command),
+    ...asUser(user ?? rootUser, command, root.image === undefined ? machineHelpers : imageHelpers),
   ];
 }
 

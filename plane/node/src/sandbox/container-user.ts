@@ -1,3 +1,5 @@
+import type { Helpers } from './image-programs.js';
+
 /** Who a container's programs are, and what they may do. */
 export interface ContainerUser {
   readonly user: number;
@@ -83,24 +85,24 @@ export function capabilitiesToEnter(user: ContainerUser): readonly string[] {
  * The command as this user. bubblewrap changes users by means of a user namespace only; as root we want none, so the change
  * is made inside.
  */
-export function asUser(user: ContainerUser, command: readonly string[]): readonly string[] {
-  return isRoot(user) ? command : [...setPrivileges(user), ...command];
+export function asUser(user: ContainerUser, command: readonly string[], helpers: Helpers): readonly string[] {
+  return isRoot(user) ? command : [...setPrivileges(user, helpers), ...command];
 }
 
 /** As `asUser`, for a command that comes from outside with all capabilities. */
-export function enterAsUser(user: ContainerUser, command: readonly string[]): readonly string[] {
-  return [...setPrivileges(user), ...command];
+export function enterAsUser(user: ContainerUser, command: readonly string[], helpers: Helpers): readonly string[] {
+  return [...setPrivileges(user, helpers), ...command];
 }
 
 function isRoot({ user, group, groups }: ContainerUser): boolean {
   return user === 0 && group === 0 && groups.length === 0;
 }
 
-function setPrivileges(who: ContainerUser): readonly string[] {
+function setPrivileges(who: ContainerUser, helpers: Helpers): readonly string[] {
   const { user, group, groups, capabilities } = who;
   const kept = capabilities.map((name) => `,+${name.slice('CAP_'.length).toLowerCase()}`).join('');
   return [
-    ...['/usr/bin/setpriv', '--no-new-privs', `--bounding-set=-all${kept}`, '--inh-caps=-all'],
+    ...[...helpers('setpriv'), '--no-new-privs', `--bounding-set=-all${kept}`, '--inh-caps=-all'],
     // Where an ordinary user is root, there is nobody else to become, and groups may not be set.
     ...(isRoot(who) ? [] : [`--reuid=${user}`, `--regid=${group}`]),
     ...(isRoot(who) ? [] : [groups.length === 0 ? '--clear-groups' : `--groups=${groups.join(',')}`]),

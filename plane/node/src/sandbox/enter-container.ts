@@ -41,13 +41,14 @@ export function entryCommand(
 } {
   const main = container.mainProcess();
   if (main === undefined) throw new Error('the container is not running');
+  const { helpers } = container;
   const namespaces = ['--mount', '--uts', '--ipc', '--net', '--pid', '--root', '--wd'];
   const all = Object.entries(environmentOf(main.pid));
   const inside = all.filter(([name]) => loaderVariables.test(name)).map(([name, value]) => `${name}=${value}`);
-  const words = inside.length === 0 ? command : ['/usr/bin/env', ...inside, ...command];
+  const words = inside.length === 0 ? command : [...helpers('env'), ...inside, ...command];
   return {
     program: '/usr/bin/nsenter',
-    args: ['--target', String(main.pid), ...namespaces, '--', ...enterAsUser(user ?? rootUser, words)],
+    args: ['--target', String(main.pid), ...namespaces, '--', ...enterAsUser(user ?? rootUser, words, helpers)],
     environment: Object.fromEntries(all.filter(([name]) => !loaderVariables.test(name))),
   };
 }

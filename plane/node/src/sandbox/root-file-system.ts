@@ -35,6 +35,8 @@ export interface LayerLink {
 export interface RootFileSystem {
   /** The container's own writable directory; mount points are made in it, for the machine's /usr is read-only. */
   readonly layer: string;
+  /** The files of an unpacked image, in place of the machine's programs; `layer` is over them. */
+  readonly image?: string;
   readonly files: readonly LayerFile[];
   readonly links?: readonly LayerLink[];
   /** Files and directories of the machine of which the container has copies at the same place, to change as it likes. */
@@ -105,13 +107,19 @@ export function mountArguments(root: RootFileSystem): readonly string[] {
   const inner = [...root.mounts].sort((a, b) => depth(a.target) - depth(b.target));
   return [
     ...['--bind', root.layer, '/'],
-    ...programDirectories.flatMap(programArguments),
-    ...(existsSync('/usr/local') ? ['--bind', join(root.layer, 'usr/local'), '/usr/local'] : []),
-    ...(root.copies ?? []).filter(isProgramPath).flatMap((path) => ['--bind-try', join(root.layer, path), path]),
-    ...sharedConfiguration.flatMap((path) => ['--ro-bind-try', path, path]),
+    ...(root.image === undefined ? machineArguments(root) : []),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...inner.flatMap(({ source, target, isReadOnly }) => [isReadOnly ? '--ro-bind' : '--bind', source, target]),
     ...(root.isReadOnly ? ['--remount-ro', '/'] : []),
+  ];
+}
+
+function machineArguments({ layer, copies = [] }: RootFileSystem): readonly string[] {
+  return [
+    ...programDirectories.flatMap(programArguments),
+    ...(existsSync('/usr/local') ? ['--bind', join(layer, 'usr/local'), '/usr/local'] : []),
+    ...copies.filter(isProgramPath).flatMap((path) => ['--bind-try', join(layer, path), path]),
+    ...sharedConfiguration.flatMap((path) => ['--ro-bind-try', path, path]),
   ];
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from './command.js';
+import type { Helpers } from './image-programs.js';
 import { childrenOf } from './process-identity.js';
 
 export interface TerminalSize {
@@ -15,8 +16,15 @@ const lookAgainMs = 10;
  * The command that runs another in a terminal of its own: script (util-linux) passes on what goes in and out by pipes.
  * Ends as the other does, with its exit code.
  */
-export function terminalCommand(command: readonly string[]): readonly string[] {
-  return ['/usr/bin/script', '--quiet', '--return', '--command', `exec ${command.map(quoted).join(' ')}`, '/dev/null'];
+export function terminalCommand(command: readonly string[], helpers: Helpers): readonly string[] {
+  return [
+    ...helpers('script'),
+    '--quiet',
+    '--return',
+    '--command',
+    `exec ${command.map(quoted).join(' ')}`,
+    '/dev/null',
+  ];
 }
 
 /** Sets the size of the terminal that `script` has made, which tells the program (SIGWINCH). `script` gives its pid. */

@@ -1,6 +1,7 @@
 import type { World } from '@castellan/world';
 import { podsOnDisk, suspendRuns } from '../pods/pod-directory.js';
-import { ContainerProcess } from '../sandbox/container-process.js';
+import { recordedProcesses } from '../pods/recorded-processes.js';
+import type { ContainerProcess } from '../sandbox/container-process.js';
 import { bridgeName } from '../sandbox/plane-network.js';
 
 const lookAgainMs = 20;
@@ -20,15 +21,7 @@ const allHeadStartsMs = 3_000;
 export async function stopAllPods(dataDirectory: string, world: World, deadlineMs: number): Promise<void> {
   suspendRuns(dataDirectory);
   const bridge = bridgeName(dataDirectory);
-  const running = podsOnDisk(dataDirectory).flatMap((pod) => {
-    const record = pod.read();
-    if (record === undefined) return [];
-    return pod.containers().flatMap((container) => {
-      const number = pod.runNumbers(container).at(-1);
-      if (number === undefined) return [];
-      return ContainerProcess.adopt(pod.runDirectory(container, number), `${bridge}-${record.networkIndex}`);
-    });
-  });
+  const running = podsOnDisk(dataDirectory).flatMap((pod) => recordedProcesses(pod, bridge));
   const end = world.clock.monotonicNow() + deadlineMs;
   const headStartMs = Math.min(longestHeadStartMs, allHeadStartsMs / running.length);
   const isRunning = (process: ContainerProcess) => process.state().kind === 'running';

@@ -6,7 +6,6 @@ import {
   type EventNote,
   type EventRecorder,
   type Log,
-  type ReconcileContext,
 } from '@castellan/runtime';
 import type { World } from '@castellan/world';
 import { ClusterZone } from '../dns/cluster-zone.js';
@@ -129,9 +128,12 @@ class ThisMachine implements Machine {
     this.#proxy = new ServiceProxy({ log: options.log, clock: options.world.clock, apiServer: options.apiServer });
     this.#exits = new ExitWatch(options.world);
     this.#logs = new LogKeeper({ world: options.world, onNoHoles: (message) => options.log.warn(message) });
-    const running = (context: ReconcileContext) => this.#workers(context);
+    const running = () => this.#workers();
     this.controllers = [
-      podController(running),
+      podController((context) => {
+        this.#events.use(context.events);
+        return this.#workers();
+      }),
       takeOverController(this.#started, running),
       ...volumeSourceControllers(running),
       serviceController(this.#table, this.#proxy),
@@ -253,9 +255,8 @@ class ThisMachine implements Machine {
     await done;
   }
 
-  #workers(context: ReconcileContext): ReadonlyMap<string, PodWorkers> {
+  #workers(): ReadonlyMap<string, PodWorkers> {
     if (this.#shared === undefined) throw new Error('the machine is not started');
-    this.#events.use(context.events);
     return new Map([...this.#running].map(([name, { workers }]) => [name, workers]));
   }
 
@@ -289,15 +290,21 @@ class ThisMachine implements Machine {
   }
 }
 
+/** Events of a pod that is taken over before the first reconcile of pods are kept until then, so many of them. */
+const earlyLimit = 1_000;
+
 /** Workers outlive the reconciles that made them; the manager's recorder comes with the first. */
 class LateRecorder implements EventRecorder {
   #recorder: EventRecorder | undefined;
+  readonly #early: Parameters<EventRecorder['record']>[] = [];
 
   use(recorder: EventRecorder): void {
     this.#recorder = recorder;
+    for (const [about, event] of this.#early.splice(0)) recorder.record(about, event);
   }
 
   record(about: Parameters<EventRecorder['record']>[0], event: EventNote): void {
-    this.#recorder?.record(about, event);
+    if (this.#recorder !== undefined) this.#recorder.record(about, event);
+    else if (this.#early.length < earlyLimit) this.#early.push([about, event]);
   }
 }

@@ -1,6 +1,5 @@
 import { podsOfNode } from '../pods/pod-directory.js';
-import { removeCgroups } from '../sandbox/cgroups.js';
-import { ContainerProcess } from '../sandbox/container-process.js';
+import { recordedProcesses } from '../pods/recorded-processes.js';
 import { unmountBelow } from '../sandbox/mount-points.js';
 import { bridgeName } from '../sandbox/plane-network.js';
 import { removePodNetwork } from '../sandbox/pod-network.js';
@@ -15,18 +14,11 @@ export async function powerOff(dataDirectory: string, node: string): Promise<voi
     directory,
     network: { index: record.networkIndex, namespace: `${bridge}-${record.networkIndex}` },
   }));
-  const cgroups: string[] = [];
-  for (const { directory, network } of pods) {
-    for (const container of directory.containers()) {
-      const number = directory.runNumbers(container).at(-1);
-      if (number === undefined) continue;
-      ContainerProcess.adopt(directory.runDirectory(container, number), network.namespace).cut();
-      cgroups.push(...(directory.readRun(container, number)?.cgroups ?? []));
-    }
+  for (const { directory } of pods) {
+    for (const process of recordedProcesses(directory, bridge)) process.cut();
   }
   for (const { directory, network } of pods) {
     await removePodNetwork(network, bridge);
     await unmountBelow(directory.path);
   }
-  removeCgroups(cgroups);
 }

@@ -1,7 +1,8 @@
 import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { suspendRuns } from '../pods/pod-directory.js';
+import { podsOnDisk, suspendRuns } from '../pods/pod-directory.js';
+import { recordedProcesses } from '../pods/recorded-processes.js';
 import { detectCgroups, removePlaneCgroups } from '../sandbox/cgroups.js';
 import { unmountBelow } from '../sandbox/mount-points.js';
 import { bridgeName, forgetPlaneNetwork, removePlaneNetwork } from '../sandbox/plane-network.js';
@@ -22,9 +23,10 @@ const pauseMs = 20;
 export async function removeEverything(dataDirectory: string, options: RemovalOptions = {}): Promise<void> {
   if (!existsSync(dataDirectory)) return;
   suspendRuns(dataDirectory);
-  for (const namespace of await leftNamespaces(dataDirectory)) {
-    await removePodNetwork(namespace, bridgeName(dataDirectory));
-  }
+  const bridge = bridgeName(dataDirectory);
+  // Those whose network somebody has deleted are found by their records alone.
+  for (const pod of podsOnDisk(dataDirectory)) for (const process of recordedProcesses(pod, bridge)) process.cut();
+  for (const namespace of await leftNamespaces(dataDirectory)) await removePodNetwork(namespace, bridge);
   await unmountBelow(join(dataDirectory, 'pods'));
   await removePlaneNetwork(dataDirectory);
   await removeGroups(dataDirectory);

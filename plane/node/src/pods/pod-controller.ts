@@ -8,7 +8,8 @@ export type RunningNodes = (context: ReconcileContext) => ReadonlyMap<string, Po
 /** Hands each pod to its node, whose worker for it does the work in its own time: exits and probes wake it as objects do. */
 export function podController(running: RunningNodes): Controller {
   return {
-    name: 'node-pods',
+    // The name that events about pods carry: people look for kubelet's.
+    name: 'kubelet',
     for: pods,
     concurrency: 8,
     async reconcile(key, context) {

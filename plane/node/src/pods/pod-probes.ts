@@ -15,9 +15,9 @@ export class PodProbes {
     this.#host = host;
   }
 
-  /** Its end and its log, from its start. */
-  watch(run: ContainerRun, exited: () => void): void {
-    this.#host.exits.watch(run.process.directory, { isOver: () => !run.isRunning(), exited });
+  /** Its end and its log, from its start. `isLost`: what it runs in is gone, which counts as an end to be looked at. */
+  watch(run: ContainerRun, isLost: () => boolean, exited: () => void): void {
+    this.#host.exits.watch(run.process.directory, { isOver: () => !run.isRunning() || isLost(), exited });
     this.#host.logs.watch(run.process.directory);
   }
 

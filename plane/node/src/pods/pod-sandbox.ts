@@ -5,6 +5,7 @@ import type { PlaneNetwork } from '../sandbox/plane-network.js';
 import {
   createPodNetwork,
   freePodIndex,
+  isPodNetworkThere,
   isPodNetworkWhole,
   leftNamespaces,
   type PodNetwork,
@@ -13,6 +14,7 @@ import {
 } from '../sandbox/pod-network.js';
 import { PodDirectory, podsOnDisk } from './pod-directory.js';
 import type { PodHost } from './pod-host.js';
+import { recordedProcesses } from './recorded-processes.js';
 import { setSysctls } from './sysctls.js';
 
 /** A pod's files and network, written down before they are made. */
@@ -50,7 +52,7 @@ export class PodSandbox {
 
   /** Finds or makes the pod's network. The address is the same as before, if there was one. */
   async ensure(pod: Pod): Promise<PodNetwork> {
-    if (this.#network !== undefined) return this.#network;
+    if (this.#network !== undefined && !this.isLost()) return this.#network;
     const network = podNetworkAt(this.#host.network, this.#index(pod));
     if (!(await isPodNetworkWhole(this.#host.network, network))) {
       await removePodNetwork(network, this.#host.network.bridge);
@@ -59,6 +61,11 @@ export class PodSandbox {
     }
     this.#network = network;
     return network;
+  }
+
+  /** The network was there, and somebody has taken it away. */
+  isLost(): boolean {
+    return this.#network !== undefined && !isPodNetworkThere(this.#network);
   }
 
   /** Kills what runs in the network and removes it; files stay. */
@@ -107,6 +114,7 @@ export async function removePodGroups({ cgroups, network, world, log }: PodHost,
 export async function removeOrphan(host: PodHost, directory: PodDirectory): Promise<void> {
   const record = directory.read();
   const { network } = host;
+  for (const process of recordedProcesses(directory, network.bridge)) process.cut();
   if (record !== undefined) await removePodNetwork(podNetworkAt(network, record.networkIndex), network.bridge);
   await removePodGroups(host, directory.uid);
   await removeFiles(directory);

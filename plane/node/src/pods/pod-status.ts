@@ -1,4 +1,5 @@
 import type { Container, ContainerStatus, Pod, PodCondition, PodStatus } from '@castellan/machinery';
+import { containerDetails } from './container-details.js';
 import type { ContainerFacts, RunFacts } from './container-facts.js';
 import type { PodFailure } from './pod-failure.js';
 import type { PodPlan } from './pod-plan.js';
@@ -39,7 +40,9 @@ export function podStatus(observation: PodObservation): PodStatus {
   }));
   // A sidecar counts as a main container does.
   const sidecarStatuses = initStatuses.filter((_, index) => isSidecar(initContainers[index] ?? { name: '' }));
+  const generation = pod.metadata.generation;
   return {
+    ...(generation === undefined ? {} : { observedGeneration: generation }),
     phase,
     ...(observation.failure ?? {}),
     hostIP: hostIp,
@@ -96,6 +99,7 @@ function containerStatus(
     restartCount: facts?.restartCount ?? 0,
     state,
     lastState,
+    ...containerDetails(observation.pod, container, isRunning),
   };
 }
 
@@ -165,7 +169,9 @@ function conditions(
   ];
   const before = pod.status?.conditions ?? [];
   const others = before.filter(({ type }) => !ours.some((own) => own.type === type));
-  return [...ours.map((own) => withTransition(own, before, nowMs)), ...others];
+  const { generation } = pod.metadata;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  return [...ours.map((own) => ({ ...withTransition(own, before, nowMs), ...observed })), ...others];
 }
 
 function gateProblem({ status }: Pod, gate: string): readonly string[] {

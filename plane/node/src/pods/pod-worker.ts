@@ -154,6 +154,7 @@ export class PodWorker {
       this.#fail(forbidden, 'Warning');
       return await this.#publish(this.#plan());
     }
+    this.#abandonLostSandbox();
     const { network, problem } = await this.#ensureSandbox();
     if (problem !== undefined) {
       await this.#publish(this.#plan(), problem);
@@ -218,6 +219,13 @@ export class PodWorker {
     this.#failure = failure;
     this.#sandbox.directory.writeFailure(failure);
     this.#note(type, failure.reason, failure.message);
+  }
+
+  /** Whoever is in a network that has lost its name cannot be reached any more: they end, and begin anew in another. */
+  #abandonLostSandbox(): void {
+    if (!this.#sandbox.isLost()) return;
+    this.#note('Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
+    for (const run of this.#containers.running()) run.process.kill();
   }
 
   /** Nothing of it is begun; the pod waits for somebody to take it away. */
@@ -301,7 +309,8 @@ export class PodWorker {
         this.#unwatch(run);
         continue;
       }
-      this.#probes.watch(run, () => {
+      const isLost = () => this.#sandbox.isLost();
+      this.#probes.watch(run, isLost, () => {
         // What it has written is counted now, for its next start may not come.
         this.#storageLookAtMs = 0;
         this.wake();

@@ -235,10 +235,15 @@ export class ContainerProcess {
 
   /** What bubblewrap has started in the container: its reaper or, where there are other processes already, the program. */
   #launched(): ProcessIdentity | undefined {
-    const inode = statSync(namespacePath(this.#networkNamespace), { throwIfNoEntry: false })?.ino;
     const pid = Number(/"child-pid": (\d+)/.exec(this.#read('info') ?? '')?.[1]);
-    if (inode === undefined || Number.isNaN(pid) || !isInNetwork(pid, inode)) return undefined;
-    return identifyProcess(pid);
+    return Number.isNaN(pid) || !this.#isOurs(pid) ? undefined : identifyProcess(pid);
+  }
+
+  /** A number may have been given to another process since: ours is in our network or, where that is gone, our supervisor's. */
+  #isOurs(pid: number): boolean {
+    const inode = statSync(namespacePath(this.#networkNamespace), { throwIfNoEntry: false })?.ino;
+    if (inode !== undefined && isInNetwork(pid, inode)) return true;
+    return descendantsOf(this.#supervisor()?.pid ?? 0).includes(pid);
   }
 
   #isJoined(): boolean {
@@ -304,7 +309,8 @@ function isolationArguments(launch: ContainerLaunch, root: RootFileSystem): read
   return [
     ...(launch.joins === undefined ? ['--unshare-pid'] : ['--pidns', '6']),
     ...['--unshare-ipc', '--unshare-uts', '--hostname', launch.hostname],
-    ...['--info-fd', '3'],
+    // Of the supervisor, and within, of bubblewrap: what a program leaves behind ends with it, whoever looks.
+    ...['--die-with-parent', '--info-fd', '3'],
     ...mountArguments(root),
     ...['--chdir', launch.workingDirectory],
     ...['--cap-drop', 'ALL', ...capabilitiesToEnter(launch.user ?? rootUser).flatMap((name) => ['--cap-add', name])],

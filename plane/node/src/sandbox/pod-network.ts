@@ -59,6 +59,11 @@ export async function isPodNetworkWhole(network: PlaneNetwork, pod: PodNetwork):
   return inside.exitCode === 0 && inside.stdout.includes(network.gateway);
 }
 
+/** A quick look at whether the namespace has its name: somebody may have deleted it. */
+export function isPodNetworkThere({ namespace }: PodNetwork): boolean {
+  return networkInode(namespace) !== undefined;
+}
+
 /** Kills what still runs in the namespace and removes it; the pod's device goes with it. May be called again. */
 export async function removePodNetwork(pod: Pick<PodNetwork, 'namespace' | 'index'>, bridge: string): Promise<void> {
   const inode = networkInode(pod.namespace);

@@ -6,7 +6,7 @@ import { pods, services } from '@castellan/machinery';
 import { realWorld } from '@castellan/world';
 import { ClusterZone } from '../src/dns/cluster-zone.js';
 import { DnsServer } from '../src/dns/dns-server.js';
-import { askUpstream } from '../src/dns/upstream.js';
+import { Upstream } from '../src/dns/upstream.js';
 import { ServiceTable } from '../src/services/service-table.js';
 import { isReady, shellPod, startAgent } from './agent-under-test.js';
 import { cannotRunPods, rangesOf, withDataDirectory } from './machine.js';
@@ -74,14 +74,15 @@ test('N16 an answer that does not fit a datagram comes over TCP, and an outside 
     },
   ]);
   const zone = new ClusterZone('cluster.local', table, () => false);
-  const server = await DnsServer.listen({ world: realWorld(), zone, address: '127.0.0.1', port: 0, upstream: [] });
+  const upstream = new Upstream([], realWorld().clock);
+  const server = await DnsServer.listen({ zone, upstream, address: '127.0.0.1', port: 0 });
   try {
     const resolver = new Resolver({ timeout: 10_000, tries: 3 });
     resolver.setServers([`127.0.0.1:${server.port}`]);
     const found = await resolver.resolve4('many.default.svc.cluster.local');
     assert.deepEqual([...found].sort(), [...addresses].sort());
     await assert.rejects(resolver.resolve4('example.com'), { code: 'EREFUSED' });
-    const again = DnsServer.listen({ world: realWorld(), zone, address: '127.0.0.1', port: server.port, upstream: [] });
+    const again = DnsServer.listen({ zone, upstream, address: '127.0.0.1', port: server.port });
     await assert.rejects(again, /cluster DNS cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE.*; next: /);
   } finally {
     await server.close();
@@ -150,7 +151,9 @@ while (my $client = $server->accept) {
 
 test('N16 a name server that there is no way to is no answer, and harms nobody', async () => {
   // 240.0.0.0/4 is reserved: connecting to it fails at once.
-  assert.equal(await askUpstream(Buffer.alloc(12), ['240.0.0.1', '255.255.255.255'], realWorld()), undefined);
+  const upstream = new Upstream(['240.0.0.1', '255.255.255.255'], realWorld().clock);
+  assert.equal(await upstream.ask(Buffer.alloc(12), 'udp'), undefined);
+  assert.equal(await upstream.ask(Buffer.alloc(12), 'tcp'), undefined);
 });
 
 /** Connects again and again until aborted; which errors that gave. */

@@ -10,7 +10,7 @@ import {
 import type { World } from '@castellan/world';
 import { ClusterZone } from '../dns/cluster-zone.js';
 import { DnsServer } from '../dns/dns-server.js';
-import { machineNameServers } from '../dns/upstream.js';
+import { machineNameServers, Upstream } from '../dns/upstream.js';
 import { ImagePulls } from '../image-store/image-pulls.js';
 import { ImageStore } from '../image-store/image-store.js';
 import { defaultProgramDirectory, ImageCatalogue } from '../images/image-catalogue.js';
@@ -286,7 +286,8 @@ class ThisMachine implements Machine {
     const ranges = [network.podRange, ...(network.serviceRange === undefined ? [] : [network.serviceRange])];
     const isClusterAddress = (address: string) => ranges.some((range) => isInRange(address, range));
     const zone = new ClusterZone(this.#clusterDomain, this.#table, isClusterAddress);
-    return await DnsServer.listen({ world, zone, address: network.gateway, upstream: machineNameServers() });
+    const upstream = new Upstream(machineNameServers(), world.clock);
+    return await DnsServer.listen({ zone, upstream, address: network.gateway });
   }
 }
 

@@ -1,3 +1,4 @@
+import { isIPv4 } from 'node:net';
 import type { Backend, BackendPort, ServiceBackends } from '../services/service-backends.js';
 import type { ServiceTable } from '../services/service-table.js';
 
@@ -7,6 +8,9 @@ export type ZoneAnswer =
   | { readonly kind: 'services'; readonly targets: readonly ServiceTarget[] }
   | { readonly kind: 'alias'; readonly target: string }
   | { readonly kind: 'pointer'; readonly target: string }
+  | { readonly kind: 'text'; readonly text: string }
+  /** The zone's own record, SOA. */
+  | { readonly kind: 'authority' }
   /** The name is there, and has nothing of the type asked for. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'missing' }
@@ -19,14 +23,17 @@ export interface ServiceTarget {
   readonly address: string;
 }
 
+/** Of Kubernetes' specification of names that this zone follows. */
+const schemaVersion = '1.1.0';
+
 /** Names and answers of one cluster domain. Pure over the table. */
 export class ClusterZone {
-  readonly #domain: string;
+  readonly domain: string;
   readonly #table: ServiceTable;
   readonly #isClusterAddress: (address: string) => boolean;
 
   constructor(domain: string, table: ServiceTable, isClusterAddress: (address: string) => boolean) {
-    this.#domain = domain;
+    this.domain = domain;
     this.#table = table;
     this.#isClusterAddress = isClusterAddress;
   }
@@ -35,10 +42,13 @@ export class ClusterZone {
   answer(name: string, type: string): ZoneAnswer {
     const wanted = name.toLowerCase().replace(/\.$/, '');
     if (type === 'PTR' && wanted.endsWith('.in-addr.arpa')) return this.#pointer(wanted);
-    if (wanted === this.#domain) return { kind: 'empty' };
-    if (!wanted.endsWith(`.${this.#domain}`)) return { kind: 'outside' };
-    const labels = wanted.slice(0, -this.#domain.length - 1).split('.');
-    if (labels.at(-1) === 'pod') return podAnswer(labels);
+    if (wanted === this.domain) return { kind: type === 'SOA' ? 'authority' : 'empty' };
+    if (!wanted.endsWith(`.${this.domain}`)) return { kind: 'outside' };
+    const labels = wanted.slice(0, -this.domain.length - 1).split('.');
+    if (labels.at(-1) === 'pod') return podAnswer(labels, type);
+    if (labels.length === 1 && labels[0] === 'dns-version') {
+      return type === 'TXT' ? { kind: 'text', text: schemaVersion } : { kind: 'empty' };
+    }
     if (labels.at(-1) !== 'svc') return { kind: 'missing' };
     return this.#serviceAnswer(labels.slice(0, -1).reverse(), type);
   }
@@ -74,7 +84,7 @@ export class ClusterZone {
   }
 
   #targets(service: ServiceBackends, ports: readonly BackendPort[]): readonly ServiceTarget[] {
-    const own = `${service.name}.${service.namespace}.svc.${this.#domain}`;
+    const own = `${service.name}.${service.namespace}.svc.${this.domain}`;
     if (service.clusterIp !== undefined) {
       const address = service.clusterIp;
       return ports.map(({ port }) => ({ target: own, port, address }));
@@ -91,7 +101,7 @@ export class ClusterZone {
   #pointer(name: string): ZoneAnswer {
     const address = name.slice(0, -'.in-addr.arpa'.length).split('.').reverse().join('.');
     for (const service of this.#table.all()) {
-      const own = `${service.name}.${service.namespace}.svc.${this.#domain}`;
+      const own = `${service.name}.${service.namespace}.svc.${this.domain}`;
       if (service.clusterIp === address) return { kind: 'pointer', target: own };
       if (service.clusterIp !== undefined) continue;
       const backend = service.ports.flatMap(({ backends }) => backends).find((other) => other.address === address);
@@ -120,10 +130,10 @@ function backendLabel(backend: Backend): string {
 }
 
 /** `10-244-0-7.default.pod`: the address is in the name. */
-function podAnswer(labels: readonly string[]): ZoneAnswer {
+function podAnswer(labels: readonly string[], type: string): ZoneAnswer {
   const address = (labels[0] ?? '').replaceAll('-', '.');
-  const isAddress = labels.length === 3 && /^\d{1,3}(\.\d{1,3}){3}$/.test(address);
-  return isAddress ? { kind: 'addresses', addresses: [address] } : { kind: 'missing' };
+  if (labels.length === 3 && isIPv4(address)) return ofType(type, [address], () => []);
+  return { kind: labels.length < 3 ? 'empty' : 'missing' };
 }
 
 function unique(addresses: readonly string[]): readonly string[] {

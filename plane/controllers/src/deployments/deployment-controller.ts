@@ -28,6 +28,8 @@ import { revisionAnnotation } from './replica-set-annotations.js';
 import { rolloutView, sizeOf } from './rollout-view.js';
 import { isSameTemplate } from './template-hash.js';
 
+const countingMs = { longest: 1_000, step: 5 } as const;
+
 /** Rolls each Deployment out over its ReplicaSets. Source: kube-controller-manager's deployment controller. */
 export function deploymentController(): Controller<Deployment> {
   const selecting = new SelectingOwners();
@@ -37,7 +39,7 @@ export function deploymentController(): Controller<Deployment> {
     owns: [replicaSets],
     watches: [watchSource({ type: replicaSets, map: (replicaSet) => selecting.ownersOf(replicaSet) })],
     indexes: [orphanReplicaSets],
-    concurrency: 5,
+    concurrency: 10,
     async reconcile(key, context) {
       const deployment = context.cache.get(deployments, key);
       const selector = labelSelectorOf(deployment?.spec?.selector ?? {});
@@ -77,6 +79,7 @@ async function rollOut(
   const creation = create === undefined ? undefined : await createReplicaSet(deployment, create, context);
   if (creation?.error === undefined) for (const each of change) await changeReplicaSet(deployment, each, context);
 
+  if (change.length > 0 || creation?.facts.news?.kind === 'created') await untilCounted(deployment, context);
   const view = rolloutView(deployment, selectedOf(deployment, context));
   const found: CurrentNews | undefined =
     view.current === undefined ? undefined : { kind: 'found', name: view.current.metadata.name ?? '' };
@@ -92,6 +95,20 @@ async function rollOut(
   if (creation?.isToBeTriedAgain === true) return { requeueAfterMs: 1 };
   const waitMs = isHeld ? undefined : stuckInMs(deployment, status, context.world.clock.now());
   return waitMs === undefined ? undefined : { requeueAfterMs: waitMs };
+}
+
+/**
+ * Gives ReplicaSets that were just written a moment to count their pods: one status that says so, and not one before and one
+ * after. One that takes longer changes later, and asks for another pass.
+ */
+async function untilCounted(deployment: Deployment, context: ReconcileContext): Promise<void> {
+  const { clock } = context.world;
+  const untilMs = clock.monotonicNow() + countingMs.longest;
+  const isCounted = ({ metadata, status }: ReplicaSet) =>
+    (status?.observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  while (!ownedBy(deployment, context).every(isCounted) && clock.monotonicNow() < untilMs) {
+    await clock.sleep(countingMs.step, context.signal);
+  }
 }
 
 interface Creation {

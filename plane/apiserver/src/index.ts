@@ -21,3 +21,4 @@ export type { LogRequest, NodeStreams, NodeStreamsOf } from './server/node-strea
 export type { Authority, CertificateOptions, Certificates } from './server/plane-certificates.js';
 export { PortInUseError } from './server/port-in-use-error.js';
 export { ensureServiceAccountKey } from './server/service-account-key.js';
+export type { UsageSource } from './usage/usage-source.js';

@@ -14,6 +14,7 @@ import {
   kubeconfigOf,
   type NodeStreams,
   type StaticTokens,
+  type UsageSource,
 } from '../src/index.js';
 
 /** A server on a free port of the loopback, with a client of its own: what the tests of this package speak to. */
@@ -59,6 +60,7 @@ export async function startServer(
   options: {
     keyspace?: Keyspace;
     nodeStreams?: NodeStreams;
+    usage?: UsageSource;
     world?: World;
     encryption?: Encryption;
     staticTokens?: StaticTokens;
@@ -76,11 +78,12 @@ export async function startServer(
     world: realWorld(),
   });
   const keyspace = options.keyspace ?? memoryKeyspace(world);
-  const { nodeStreams, encryption, staticTokens, auditLog, auditPolicy, identity } = options;
+  const { nodeStreams, usage, encryption, staticTokens, auditLog, auditPolicy, identity } = options;
   const server = await createApiServer({
     keyspace,
     world,
     ...(nodeStreams === undefined ? {} : { nodeStreams: () => nodeStreams }),
+    ...(usage === undefined ? {} : { usage }),
     ...(encryption === undefined ? {} : { encryption }),
     ...(auditLog === undefined ? {} : { auditLog }),
     ...(identity === undefined ? {} : { identity }),

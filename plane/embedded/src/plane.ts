@@ -20,6 +20,7 @@ import {
   type ServerAddress,
   type StaticTokens,
   TokenFileError,
+  type UsageSource,
 } from '@castellan/apiserver';
 import { type Client, connect } from '@castellan/client';
 import type { Keyspace } from '@castellan/keyspace';
@@ -105,6 +106,7 @@ export async function startPlane(options: PlaneOptions): Promise<Plane> {
       planeApiServer(options, {
         ...{ keyspace, encryption, staticTokens, auditPolicy, addresses, serviceAccountKey },
         nodeStreams: (name) => machineOf(workers).node(name),
+        ...(options.node ? { usage: () => machineOf(workers).usage() } : {}),
       }).catch(explainDecryption),
     );
     started.push(() => server.close());
@@ -233,9 +235,10 @@ async function planeApiServer(
     readonly addresses: AddressPlan;
     readonly serviceAccountKey: string;
     readonly nodeStreams: NodeStreamsOf;
+    readonly usage?: UsageSource;
   },
 ): Promise<ApiServer> {
-  const { keyspace, encryption, staticTokens, auditPolicy, addresses, serviceAccountKey, nodeStreams } = parts;
+  const { keyspace, encryption, staticTokens, auditPolicy, addresses, serviceAccountKey, nodeStreams, usage } = parts;
   return await createApiServer({
     serviceAccountKey,
     keyspace,
@@ -243,6 +246,7 @@ async function planeApiServer(
     serviceCidr: addresses.serviceCidr,
     identity: { name: `${hostname()}:${dataDirectory}`, hostName: hostname() },
     nodeStreams,
+    ...(usage === undefined ? {} : { usage }),
     ...(encryption === undefined ? {} : { encryption }),
     ...(staticTokens === undefined ? {} : { staticTokens }),
     ...(auditLog === undefined ? {} : { auditLog }),

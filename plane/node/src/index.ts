@@ -15,6 +15,7 @@ export { type LoadedImage, type LoadOptions, loadArchive } from './image-store/l
 export { PullError, type PullOptions, pullImage } from './image-store/pull-image.js';
 export type { OfferedProgram } from './images/image.js';
 export { defaultProgramDirectory, ImageCatalogue } from './images/image-catalogue.js';
+export type { MeasuredUsage, NodeUsage, PodUsage } from './metrics/machine-usage.js';
 export type { ContainerFacts, RunFacts } from './pods/container-facts.js';
 export { type PodPlan, planPod } from './pods/pod-plan.js';
 export { type PodObservation, podStatus } from './pods/pod-status.js';

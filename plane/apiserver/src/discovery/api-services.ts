@@ -1,7 +1,7 @@
 import type { ApiObject } from '../json.js';
 import { timestamp } from '../registry/strategy.js';
 import type { Server } from '../request/server.js';
-import { type ApiGroup, groupsOf, isBuiltInGroup } from './groups.js';
+import { type ApiGroup, isBuiltInGroup, servedGroups } from './groups.js';
 
 export const apiServiceGroup = 'apiregistration.k8s.io';
 /** Of the first built-in group; each that follows has less. */
@@ -15,7 +15,7 @@ const customPriorities = { groupPriorityMinimum: 1000, versionPriority: 100 } as
  */
 export async function ensureApiServices(server: Server): Promise<void> {
   const { store } = server.registry.builtin(apiServiceGroup, 'v1', 'apiservices');
-  const wanted = groupsOf(await server.registry.definitions()).flatMap((group, index) =>
+  const wanted = (await servedGroups(server)).flatMap((group, index) =>
     group.versions.map(({ version }, rank) => apiService(server, group, version, [index, rank])),
   );
   await store.cache.fresh();

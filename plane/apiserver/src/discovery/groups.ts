@@ -1,6 +1,8 @@
 import { define } from '../registry/define.js';
 import type { ResourceDefinition } from '../registry/resource.js';
 import { reviewKinds } from '../request/review-kinds.js';
+import type { Server } from '../request/server.js';
+import { usageKinds } from '../usage/usage-kinds.js';
 import { compareVersions } from './version-order.js';
 
 export interface ApiGroup {
@@ -41,6 +43,11 @@ const groupOrder: readonly string[] = [
 
 export function isBuiltInGroup(name: string): boolean {
   return groupOrder.includes(name);
+}
+
+/** What the server answers for: what it stores, and what it asks its nodes for. */
+export async function servedGroups({ registry, usage }: Server): Promise<readonly ApiGroup[]> {
+  return groupsOf([...(await registry.definitions()), ...(usage === undefined ? [] : usageKinds)]);
 }
 
 /** Definitions by group and version, in the order in which clients should prefer them. */

@@ -3,7 +3,7 @@ import type { Exchange } from '../request/exchange.js';
 import { mediaRanges, negotiate } from '../request/negotiation.js';
 import type { Server } from '../request/server.js';
 import { aggregatedDiscovery } from './aggregated.js';
-import { type ApiGroup, groupsOf } from './groups.js';
+import { type ApiGroup, servedGroups } from './groups.js';
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from './legacy.js';
 import { serveOpenApi } from './openapi.js';
 import { serveOpenId } from './openid.js';
@@ -19,7 +19,7 @@ export async function serveDiscovery(server: Server, exchange: Exchange, path: s
     return true;
   }
   if ((root !== 'api' && root !== 'apis') || rest.length > 0) return false;
-  const groups = groupsOf(await server.registry.definitions());
+  const groups = await servedGroups(server);
   if (first === undefined) {
     await serveRoot(exchange, root, groups);
     return true;
@@ -67,7 +67,7 @@ function wantsAggregated(accept: string): boolean {
 }
 
 async function rootPaths(server: Server): Promise<readonly string[]> {
-  const groups = groupsOf(await server.registry.definitions());
+  const groups = await servedGroups(server);
   const versions = groups.flatMap(({ name, versions }) =>
     name === '' ? [] : [`/apis/${name}`, ...versions.map(({ version }) => `/apis/${name}/${version}`)],
   );

@@ -10,6 +10,7 @@ import { hasSubresource, present, presentReady, type Resource } from '../registr
 import { createObject, updateObject, type WriteTools } from '../registry/write.js';
 import { storageKey } from '../storage/keys.js';
 import { serveConnect } from '../streaming/serve-connect.js';
+import { serveUsage } from '../usage/serve-usage.js';
 import { serveApply } from './apply.js';
 import { verbOf } from './authorize.js';
 import { readObject } from './body.js';
@@ -32,6 +33,7 @@ import { readWriteOptions } from './write-options.js';
 export async function serveResource(server: Server, exchange: Exchange, asked: ResourceInfo): Promise<void> {
   const info = withoutOldBinding(asked);
   if (await serveReview(server, exchange, info)) return;
+  if (await serveUsage(server, exchange, info)) return;
   const resource = await server.registry.find(info);
   if (resource === undefined) {
     if (server.registry.isBuiltInGroup(info.group)) throw unknownResource();

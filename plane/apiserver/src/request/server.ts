@@ -8,6 +8,7 @@ import type { BootstrapRoles } from '../authorization/bootstrap.js';
 import type { Registry } from '../registry/registry.js';
 import type { NodeStreamsOf } from '../server/node-streams.js';
 import type { EventLeases } from '../storage/event-leases.js';
+import type { UsageSource } from '../usage/usage-source.js';
 import type { InFlight } from './in-flight.js';
 import type { RequestMetrics } from './request-metrics.js';
 
@@ -26,6 +27,7 @@ export interface Server {
   /** Gets every request's audit events. */
   readonly audit?: AuditLog;
   readonly nodeStreams?: NodeStreamsOf;
+  readonly usage?: UsageSource;
   /** Whether the server's own objects are there: what /readyz says. */
   isReady(): boolean;
   log?(line: string): void;

@@ -28,6 +28,7 @@ import { podStrategy } from '../strategies/pod.js';
 import { serviceStrategy } from '../strategies/service.js';
 import { ServiceAddresses } from '../strategies/service-addresses.js';
 import { ServiceAllocation } from '../strategies/service-allocation.js';
+import type { UsageSource } from '../usage/usage-source.js';
 import type { ServerAddress } from './advertised-endpoints.js';
 import { createSystemObjects, ownTools, ownUser, ownWriter } from './bootstrap.js';
 import { EndpointReconciler } from './endpoint-reconciler.js';
@@ -48,6 +49,8 @@ export interface ApiServerOptions {
   readonly encryption?: Encryption;
   /** Without it requests that a node would answer are a 503. */
   readonly nodeStreams?: NodeStreamsOf;
+  /** What nodes and pods use: absent, metrics.k8s.io is not served. */
+  readonly usage?: UsageSource;
   /** Tokens that clients may show beside service accounts' (`readTokenFile`). */
   readonly staticTokens?: StaticTokens;
   /** Where the audit log is kept, an event a line. Absent: none is. */
@@ -96,7 +99,7 @@ const conversionCall = { timeoutSeconds: 30, maxReplyBytes: 64 * 1024 * 1024, un
  * @throws DecryptionError for objects that are stored encrypted, when `encryption` does not have their key
  */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const { keyspace, world, log, nodeStreams, encryption = noEncryption } = options;
+  const { keyspace, world, log, nodeStreams, usage, encryption = noEncryption } = options;
   const addresses = new ServiceAddresses({ keyspace, world, cidr: options.serviceCidr ?? defaultServiceCidr });
   const ports = new NodePorts({ keyspace, world });
   const findService = (owner: string) => {
@@ -166,6 +169,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       : { audit: { policy: options.auditPolicy ?? metadataOfAll, write: (line: string) => auditFile.append(line) } }),
     isReady: () => isReady,
     ...(nodeStreams === undefined ? {} : { nodeStreams }),
+    ...(usage === undefined ? {} : { usage }),
     ...(log === undefined ? {} : { log }),
   };
   await createSystemObjects(server, addresses);

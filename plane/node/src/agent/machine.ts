@@ -14,6 +14,7 @@ import { machineNameServers, Upstream } from '../dns/upstream.js';
 import { ImagePulls } from '../image-store/image-pulls.js';
 import { ImageStore } from '../image-store/image-store.js';
 import { defaultProgramDirectory, ImageCatalogue } from '../images/image-catalogue.js';
+import { MachineUsage, type NodeUsage } from '../metrics/machine-usage.js';
 import { podController, takeOverController, volumeSourceControllers } from '../pods/pod-controller.js';
 import type { PodHost } from '../pods/pod-host.js';
 import { removeUnrecorded } from '../pods/pod-sandbox.js';
@@ -75,6 +76,8 @@ export interface Machine {
   /** Throws a StatusError when the machine has no such node, or it is stopped. */
   node(name: string): NodeAgent;
   nodes(): readonly NodeState[];
+  /** What the nodes that run, and their pods, use now. Measured when it is asked for: it may take half a second. */
+  usage(): Promise<readonly NodeUsage[]>;
   /** Resolves when the node has said that it is ready; its pods follow. Nothing happens when it runs already. */
   startNode(name: string): Promise<void>;
   /** As a loss of power of that node. Nothing happens when it is stopped already. */
@@ -117,6 +120,7 @@ class ThisMachine implements Machine {
   readonly #connectors = new NamespaceConnectors();
   readonly #started: Channel = channelSource({ name: 'node-started' });
   readonly #running = new Map<string, RunningNode>();
+  readonly #usage: MachineUsage;
   #shared: Shared | undefined;
   #dns: DnsServer | undefined;
   /** Starts and stops of nodes come one after the other. */
@@ -129,6 +133,10 @@ class ThisMachine implements Machine {
     this.#exits = new ExitWatch(options.world);
     this.#logs = new LogKeeper({ world: options.world, onNoHoles: (message) => options.log.warn(message) });
     const running = () => this.#workers();
+    this.#usage = new MachineUsage(
+      options.world,
+      () => new Map([...running()].map(([name, workers]) => [name, workers.all()])),
+    );
     this.controllers = [
       podController((context) => {
         this.#events.use(context.events);
@@ -209,6 +217,10 @@ class ThisMachine implements Machine {
       ...(zone === undefined ? {} : { zone }),
       podCidr: network === undefined ? '' : formatRange(nodeNetworkAt(network, ordinal).podRange),
     }));
+  }
+
+  usage(): Promise<readonly NodeUsage[]> {
+    return this.#usage.nodes();
   }
 
   startNode(name: string): Promise<void> {

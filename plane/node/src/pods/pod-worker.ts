@@ -97,6 +97,11 @@ export class PodWorker {
     return { run, container, user: containerUser(this.#pod, container, run.record.imageUser) };
   }
 
+  /** The newest starts of all its containers that run. */
+  runs(): readonly ContainerRun[] {
+    return this.#containers.running();
+  }
+
   /** While there is one. */
   get network(): PodNetwork | undefined {
     return this.#sandbox.network;

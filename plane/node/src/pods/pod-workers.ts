@@ -41,6 +41,10 @@ export class PodWorkers {
     }
   }
 
+  all(): readonly PodWorker[] {
+    return [...this.#workers.values()];
+  }
+
   find(key: ObjectKey): PodWorker | undefined {
     const name = formatKey(key);
     const found = [...this.#workers.values()].filter((worker) => formatKey(keyOf(worker.pod)) === name);

@@ -25,16 +25,20 @@ export async function stopAllPods(dataDirectory: string, world: World, deadlineM
   const end = world.clock.monotonicNow() + deadlineMs;
   const headStartMs = Math.min(longestHeadStartMs, allHeadStartsMs / running.length);
   const isRunning = (process: ContainerProcess) => process.state().kind === 'running';
-  const asked = new Set<ContainerProcess>();
   let lastAskedMs = Number.NEGATIVE_INFINITY;
+  // Looked at while they are waited for only: with hundreds of containers the looks themselves would take the time.
+  const waiting = [...running];
+  let asked: readonly ContainerProcess[] = [];
   for (;;) {
     const nowMs = world.clock.monotonicNow();
-    const left = running.filter(isRunning);
-    if (left.length === 0 || nowMs >= end) return;
-    const next = left.find((process) => !asked.has(process));
-    const isNextDue = left.every((process) => !asked.has(process)) || nowMs - lastAskedMs >= headStartMs;
+    asked = asked.filter(isRunning);
+    while (waiting[0] !== undefined && !isRunning(waiting[0])) waiting.shift();
+    const [next] = waiting;
+    if ((next === undefined && asked.length === 0) || nowMs >= end) return;
+    const isNextDue = asked.length === 0 || nowMs - lastAskedMs >= headStartMs;
     if (next !== undefined && isNextDue && next.terminate()) {
-      asked.add(next);
+      waiting.shift();
+      asked = [...asked, next];
       lastAskedMs = nowMs;
     }
     await world.clock.sleep(lookAgainMs);

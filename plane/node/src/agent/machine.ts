@@ -17,6 +17,7 @@ import { defaultProgramDirectory, ImageCatalogue } from '../images/image-catalog
 import { MachineUsage, type NodeUsage } from '../metrics/machine-usage.js';
 import { podController, takeOverController, volumeSourceControllers } from '../pods/pod-controller.js';
 import type { PodHost } from '../pods/pod-host.js';
+import { PodPlaces } from '../pods/pod-places.js';
 import { removeUnrecorded } from '../pods/pod-sandbox.js';
 import type { PodWorkers } from '../pods/pod-workers.js';
 import { policyController } from '../policy/policy-controller.js';
@@ -287,6 +288,7 @@ class ThisMachine implements Machine {
       pulls: new ImagePulls(store, world),
       exits: this.#exits,
       logs: this.#logs,
+      places: new PodPlaces(dataDirectory),
       events: this.#events,
       serviceEnvironment: (namespace) => serviceEnvironment(this.#table, namespace),
       isServed: (namespace, address) => this.#proxy.serves(namespace, address),

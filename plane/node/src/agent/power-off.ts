@@ -2,7 +2,7 @@ import { podsOfNode } from '../pods/pod-directory.js';
 import { recordedProcesses } from '../pods/recorded-processes.js';
 import { unmountBelow } from '../sandbox/mount-points.js';
 import { bridgeName } from '../sandbox/plane-network.js';
-import { removePodNetwork } from '../sandbox/pod-network.js';
+import { removePodNetworks } from '../sandbox/pod-network.js';
 
 /**
  * What a loss of power does to a node: every process of its pods is gone at once, and their networks. Files stay, volumes
@@ -17,8 +17,9 @@ export async function powerOff(dataDirectory: string, node: string): Promise<voi
   for (const { directory } of pods) {
     for (const process of recordedProcesses(directory, bridge)) process.cut();
   }
-  for (const { directory, network } of pods) {
-    await removePodNetwork(network, bridge);
-    await unmountBelow(directory.path);
-  }
+  await removePodNetworks(
+    pods.map(({ network }) => network),
+    bridge,
+  );
+  for (const { directory } of pods) await unmountBelow(directory.path);
 }

@@ -6,7 +6,7 @@ import { recordedProcesses } from '../pods/recorded-processes.js';
 import { detectCgroups, removePlaneCgroups } from '../sandbox/cgroups.js';
 import { unmountBelow } from '../sandbox/mount-points.js';
 import { bridgeName, forgetPlaneNetwork, removePlaneNetwork } from '../sandbox/plane-network.js';
-import { leftNamespaces, removePodNetwork } from '../sandbox/pod-network.js';
+import { leftNamespaces, removePodNetworks } from '../sandbox/pod-network.js';
 
 export interface RemovalOptions {
   /** Also the pods' volumes, logs and records; without it pods resume from their volumes at the next start. */
@@ -26,7 +26,7 @@ export async function removeEverything(dataDirectory: string, options: RemovalOp
   const bridge = bridgeName(dataDirectory);
   // Those whose network somebody has deleted are found by their records alone.
   for (const pod of podsOnDisk(dataDirectory)) for (const process of recordedProcesses(pod, bridge)) process.cut();
-  for (const namespace of await leftNamespaces(dataDirectory)) await removePodNetwork(namespace, bridge);
+  await removePodNetworks(await leftNamespaces(dataDirectory), bridge);
   await unmountBelow(join(dataDirectory, 'pods'));
   await removePlaneNetwork(dataDirectory);
   await removeGroups(dataDirectory);

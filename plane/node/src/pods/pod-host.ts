@@ -7,6 +7,7 @@ import type { CgroupLayout } from '../sandbox/control-group.js';
 import type { ExitWatch } from '../sandbox/exit-watch.js';
 import type { LogKeeper } from '../sandbox/log-keeper.js';
 import type { NodeNetwork, PlaneNetwork } from '../sandbox/plane-network.js';
+import type { PodPlaces } from './pod-places.js';
 
 /** What every pod of a node shares. */
 export interface PodHost {
@@ -19,6 +20,7 @@ export interface PodHost {
   readonly clusterDomain: string;
   readonly network: PlaneNetwork;
   readonly nodeNetwork: NodeNetwork;
+  readonly places: PodPlaces;
   readonly cgroups: CgroupLayout;
   readonly images: ImageCatalogue;
   readonly pulls: ImagePulls;

@@ -11,6 +11,7 @@ import {
   type PodNetwork,
   podNetworkAt,
   removePodNetwork,
+  removePodNetworks,
 } from '../sandbox/pod-network.js';
 import { PodDirectory, podsOnDisk } from './pod-directory.js';
 import type { PodHost } from './pod-host.js';
@@ -78,14 +79,15 @@ export class PodSandbox {
   /** Removes the pod's files, volumes included. */
   async remove(): Promise<void> {
     await removeFiles(this.directory);
+    this.#host.places.release(this.directory.uid);
   }
 
   /** The record is written before this returns, with no pause in between: two pods never get one index. */
   #index(pod: Pod): number {
     const known = this.directory.read();
     if (known !== undefined) return known.networkIndex;
-    const used = podsOnDisk(this.#host.dataDirectory).flatMap((other) => other.read()?.networkIndex ?? []);
-    const networkIndex = freePodIndex(this.#host.network, this.#host.nodeNetwork, new Set(used));
+    const { network, nodeNetwork, places } = this.#host;
+    const networkIndex = places.take(this.directory.uid, (used) => freePodIndex(network, nodeNetwork, used));
     this.directory.write({
       uid: pod.metadata.uid ?? '',
       namespace: pod.metadata.namespace ?? '',
@@ -118,6 +120,7 @@ export async function removeOrphan(host: PodHost, directory: PodDirectory): Prom
   if (record !== undefined) await removePodNetwork(podNetworkAt(network, record.networkIndex), network.bridge);
   await removePodGroups(host, directory.uid);
   await removeFiles(directory);
+  host.places.release(directory.uid);
 }
 
 /** What lives in memory is mounted in the pod's directory. */
@@ -134,7 +137,9 @@ export async function removeUnrecorded(dataDirectory: string, network: PlaneNetw
     if (record === undefined) directory.remove();
     else recorded.add(record.networkIndex);
   }
-  for (const left of await leftNamespaces(dataDirectory)) {
-    if (!recorded.has(left.index)) await removePodNetwork(left, network.bridge);
-  }
+  const left = await leftNamespaces(dataDirectory);
+  await removePodNetworks(
+    left.filter(({ index }) => !recorded.has(index)),
+    network.bridge,
+  );
 }

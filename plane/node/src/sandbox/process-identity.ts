@@ -69,11 +69,11 @@ export function parseStat(text: string): ProcessStat | undefined {
   return { pid, state, startTime };
 }
 
-/** Every process whose network namespace has this inode, zombies excepted. */
-export function processesInNetwork(inode: number): readonly ProcessIdentity[] {
-  const wanted = `net:[${inode}]`;
+/** Every process whose network namespace has one of these inodes, zombies excepted. */
+export function processesInNetworks(inodes: ReadonlySet<number>): readonly ProcessIdentity[] {
+  const wanted = new Set([...inodes].map((inode) => `net:[${inode}]`));
   return allPids()
-    .filter((pid) => networkOf(pid) === wanted)
+    .filter((pid) => wanted.has(networkOf(pid) ?? ''))
     .flatMap((pid) => identifyProcess(pid) ?? []);
 }
 

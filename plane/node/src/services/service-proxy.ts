@@ -101,8 +101,13 @@ export class ServiceProxy {
   async apply(namespaces: ReadonlyMap<string, readonly ServiceBackends[]>): Promise<void> {
     if (this.#network === undefined) return;
     const { nodes, podRange } = this.#network;
-    const own = ownAddresses();
-    const isNear = ({ address }: Backend) => own.has(address) || isInRange(address, podRange);
+    // Asked for when there is a service without selector only: a machine with many pods has many interfaces.
+    let own: ReadonlySet<string> | undefined;
+    const isOwn = (address: string) => {
+      own ??= ownAddresses();
+      return own.has(address);
+    };
+    const isNear = ({ address }: Backend) => isInRange(address, podRange) || isOwn(address);
     const listened = new Map<string, readonly Frontend[]>();
     for (const [namespace, services] of namespaces) {
       const frontends = services.flatMap((service) =>

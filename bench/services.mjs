@@ -81,9 +81,9 @@ try {
       console.log(`${mode}: not on this machine`);
       continue;
     }
-    await proxy.apply(new Map([['default', [service(serving)]]]));
+    await proxy.apply(new Map([['default', { services: [service(serving)], hostPorts: [] }]]));
     show(`service by ${mode}`, await measure(calling, [clusterIp, 80, 81, seconds]), straight);
-    await proxy.apply(new Map([['default', []]]));
+    await proxy.apply(new Map([['default', { services: [], hostPorts: [] }]]));
     await proxy.close();
   }
 } finally {

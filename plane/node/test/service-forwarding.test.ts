@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { createLog } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
+import { ClusterZone } from '../src/dns/cluster-zone.js';
+import { DnsServer } from '../src/dns/dns-server.js';
+import { Upstream } from '../src/dns/upstream.js';
 import { nodeNetworkAt } from '../src/sandbox/plane-network.js';
 import type { PodNetwork } from '../src/sandbox/pod-network.js';
+import type { HostPort } from '../src/services/host-ports.js';
 import type { Backend, BackendPort, ServiceBackends } from '../src/services/service-backends.js';
 import { ServiceProxy, type ServiceProxyMode } from '../src/services/service-proxy.js';
+import { ServiceTable } from '../src/services/service-table.js';
 import { cannotFilterPods, cannotRunPods, rangesOf, withDataDirectory } from './machine.js';
 import { type Caller, podNetworks, startCaller, startServer } from './pod-programs.js';
 
@@ -40,6 +45,7 @@ interface Scene {
   readonly gateway: string;
   readonly inPod: Caller;
   readonly onMachine: Caller;
+  readonly proxy: ServiceProxy;
   apply(...services: readonly ServiceBackends[]): Promise<void>;
   clusterIp(index: number): string;
 }
@@ -62,7 +68,10 @@ async function withScene(t: TestContext, mode: ServiceProxyMode, body: (scene: S
         gateway: plane.gateway,
         inPod: startCaller(t, c),
         onMachine: startCaller(t, undefined),
-        apply: (...services) => proxy.apply(new Map([['default', services]])),
+        proxy,
+        apply: async (...services) => {
+          assert.deepEqual(await proxy.apply(new Map([['default', { services, hostPorts: [] }]])), []);
+        },
         clusterIp: (index) => rangesOf(directory).serviceCidr.replace('0/20', String(index)),
       });
     } finally {
@@ -126,4 +135,40 @@ for (const mode of ['nftables', 'user-space'] as const) {
         assert.match(await startCaller(t, a).call('tcp', clusterIp(8), 80), /^a /);
       }),
   );
+}
+
+test(
+  'N33 a host port is on the address of its node and on loopback; the name server\u2019s is nobody\u2019s',
+  { skip: cannotFilterPods() },
+  (t) =>
+    withScene(t, 'nftables', async ({ pods: [a, b], gateway, inPod, onMachine, proxy }) => {
+      const of = (pod: PodNetwork, number: number, hostIp = ''): HostPort => ({
+        ...{ pod: pod.namespace, node: 'node-a', hostIp, protocol: 'TCP', port: number, backend: backend(pod) },
+      });
+      const hostPorts = [of(a, 31_081), of(b, 31_082, '127.0.0.1'), of(b, 53, gateway), of(b, 31_081)];
+      const name = await DnsServer.listen({
+        zone: emptyZone(),
+        upstream: new Upstream([], realWorld().clock),
+        address: gateway,
+      });
+      t.after(() => name.close());
+      const problems = await proxy.apply(new Map([['default', { services: [], hostPorts }]]));
+      assert.deepEqual(
+        problems.map(
+          ({ frontend, namespace }) => `${namespace} ${frontend.of.name} ${frontend.address}:${frontend.port}`,
+        ),
+        [`default ${b.namespace} ${gateway}:53`],
+      );
+      assert.match(await inPod.call('tcp', gateway, 31_081), /^a /);
+      assert.match(await onMachine.call('tcp', gateway, 31_081), /^a /);
+      assert.match(await onMachine.call('tcp', '127.0.0.1', 31_081), /^a /);
+      assert.match(await onMachine.call('tcp', '127.0.0.1', 31_082), /^b /);
+      assert.equal(await inPod.call('tcp', gateway, 31_082), 'ECONNREFUSED');
+      await proxy.apply(new Map([['default', { services: [], hostPorts: [] }]]));
+      assert.equal(await onMachine.call('tcp', '127.0.0.1', 31_081), 'ECONNREFUSED');
+    }),
+);
+
+function emptyZone(): ClusterZone {
+  return new ClusterZone('cluster.local', new ServiceTable(), () => false);
 }

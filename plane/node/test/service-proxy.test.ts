@@ -12,6 +12,7 @@ import { ServiceListeners } from '../src/services/service-listeners.js';
 
 const { clock } = realWorld();
 const address = '127.0.0.1';
+const of = { kind: 'Service', name: 'web' } as const;
 
 function backend(port: number): Backend {
   return { address, port, hostname: undefined, node: undefined, isEnding: false };
@@ -76,7 +77,7 @@ test('N17 connections take turns between backends and pass by one that does not 
   const [a, b, dead] = [await namedServer(t, 'a'), await namedServer(t, 'b'), await freePort()];
   const port = await freePort();
   const frontend: Frontend = {
-    ...{ protocol: 'TCP', address, port, affinityMs: undefined, staysOnNode: false },
+    ...{ of, protocol: 'TCP', address, port, affinityMs: undefined, staysOnNode: false },
     backends: [a, b, dead].map(backend),
   };
   const listeners = listenersOf(t);
@@ -89,7 +90,7 @@ test('N17 connections take turns between backends and pass by one that does not 
 test('N23 a backend that leaves gets no new connection, and those that stand go on, also without the service', async (t) => {
   const [a, b] = [await namedServer(t, 'a'), await namedServer(t, 'b')];
   const port = await freePort();
-  const frontend = { protocol: 'TCP', address, port, affinityMs: undefined, staysOnNode: false };
+  const frontend = { of, protocol: 'TCP', address, port, affinityMs: undefined, staysOnNode: false };
   const listeners = listenersOf(t);
   await listeners.apply('test', [{ ...frontend, backends: [backend(a)] }]);
   const standing = await callTcp(t, port);
@@ -104,7 +105,7 @@ test('N23 a backend that leaves gets no new connection, and those that stand go 
 test('N24 datagrams of one client port stay with one backend until it leaves, and are answered from the service address', async (t) => {
   const [a, b] = [await namedDatagrams(t, 'a'), await namedDatagrams(t, 'b')];
   const port = await freePort();
-  const frontend = { protocol: 'UDP', address, port, affinityMs: undefined, staysOnNode: false };
+  const frontend = { of, protocol: 'UDP', address, port, affinityMs: undefined, staysOnNode: false };
   const listeners = listenersOf(t);
   await listeners.apply('test', [{ ...frontend, backends: [a, b].map(backend) }]);
   const client = createSocket('udp4');
@@ -119,7 +120,7 @@ test('N24 datagrams of one client port stay with one backend until it leaves, an
 test('an address that another owner has is taken over when it is given up', async (t) => {
   const [a, b] = [await namedServer(t, 'a'), await namedServer(t, 'b')];
   const port = await freePort();
-  const frontend = { protocol: 'TCP', address, port, affinityMs: undefined, staysOnNode: false };
+  const frontend = { of, protocol: 'TCP', address, port, affinityMs: undefined, staysOnNode: false };
   const listeners = listenersOf(t);
   await listeners.apply('one', [{ ...frontend, backends: [backend(a)] }]);
   await listeners.apply('two', [{ ...frontend, backends: [backend(b)] }]);

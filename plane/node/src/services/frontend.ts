@@ -2,6 +2,8 @@ import type { Backend, ServiceBackends } from './service-backends.js';
 
 /** One address, protocol and port that lead to backends. */
 export interface Frontend {
+  /** The object of its namespace that asks for it. */
+  readonly of: { readonly kind: 'Service' | 'Pod'; readonly name: string };
   readonly protocol: string;
   readonly address: string;
   readonly port: number;
@@ -18,7 +20,7 @@ export interface NodeAddress {
 }
 
 /** Of the machine: reached from its own programs alone. */
-const loopback = '127.0.0.1';
+export const loopback = '127.0.0.1';
 
 /** `tcp/10.96.0.10/80`: the same for two frontends that cannot both be there. */
 export function frontendKey({ protocol, address, port }: Pick<Frontend, 'protocol' | 'address' | 'port'>): string {
@@ -33,7 +35,7 @@ export function serviceFrontends(service: ServiceBackends, nodes: readonly NodeA
   const { affinityMs, staysOnNode, clusterIp } = service;
   if (clusterIp === undefined) return [];
   return service.ports.flatMap(({ protocol, port, nodePort, backends }) => {
-    const common = { protocol, affinityMs };
+    const common = { of: { kind: 'Service', name: service.name }, protocol, affinityMs } as const;
     const inside: Frontend = { ...common, address: clusterIp, port, backends, staysOnNode };
     if (nodePort === undefined) return [inside];
     const atNodes = nodes.map(({ name, address }) => {

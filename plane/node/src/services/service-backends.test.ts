@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { EndpointSlice, Pod, Service } from '@castellan/machinery';
 import { serviceFrontends } from './frontend.js';
+import { hostPortFrontends, hostPorts } from './host-ports.js';
 import { serviceBackends } from './service-backends.js';
 
 function pod(
@@ -117,4 +118,21 @@ test('N26 with externalTrafficPolicy Local a node port leads to the pods of its 
     serviceFrontends(known, both).map(({ address, backends }) => `${address} ${backends.length}`),
     ['10.96.0.7 1', '10.244.0.1 1', '10.244.1.1 0', '127.0.0.1 1'],
   );
+});
+
+test('N33 host ports are those of a pod that has an address, on its node and on loopback', () => {
+  const ports = [
+    { containerPort: 8080, hostPort: 80 },
+    { containerPort: 9090, hostPort: 90, hostIP: '127.0.0.1', protocol: 'UDP' },
+    { containerPort: 7070, hostPort: 70, hostIP: '192.0.2.1' },
+    { containerPort: 6060 },
+  ];
+  const known = { ...pod('a', '10.244.0.2'), spec: { nodeName: 'node-a', containers: [{ name: 'main', ports }] } };
+  assert.deepEqual(
+    hostPortFrontends(hostPorts(known), nodes).map(
+      ({ protocol, address, port, backends }) => `${protocol} ${address}:${port} ${backends[0]?.port}`,
+    ),
+    ['TCP 10.244.0.1:80 8080', 'TCP 127.0.0.1:80 8080', 'UDP 127.0.0.1:90 9090'],
+  );
+  assert.deepEqual(hostPorts({ ...known, status: { ...known.status, phase: 'Failed' } }), []);
 });

@@ -1,7 +1,8 @@
 import { endpointSlices, type Pod, pods, type Service, services } from '@castellan/machinery';
 import { type Controller, type EventRecorder, type Reader, watchSource } from '@castellan/runtime';
-import { type ServiceBackends, serviceBackends } from './service-backends.js';
-import type { ServiceProxy } from './service-proxy.js';
+import { hostPorts } from './host-ports.js';
+import { serviceBackends } from './service-backends.js';
+import type { FrontendProblem, NamespaceTraffic, ServiceProxy } from './service-proxy.js';
 import type { ServiceTable } from './service-table.js';
 
 /** One key stands for all services of a namespace: a pod does not say which of them select it. */
@@ -32,18 +33,35 @@ export function serviceController(table: ServiceTable, proxy: ServiceProxy): Con
       // The proxy replaces what an earlier agent left by what it is told first: by everything.
       const all = isFirst ? cache.list(services).flatMap(({ metadata }) => metadata.namespace ?? []) : [];
       isFirst = false;
-      const changed = new Map([...all, key.namespace].map((namespace) => [namespace, backendsOf(namespace, cache)]));
-      for (const [namespace, backends] of changed) table.replace(namespace, backends);
-      await proxy.apply(changed);
+      const changed = new Map([...all, key.namespace].map((namespace) => [namespace, trafficOf(namespace, cache)]));
+      for (const [namespace, traffic] of changed) table.replace(namespace, traffic.services);
+      for (const problem of await proxy.apply(changed)) noteProblem(problem, cache, events);
       return undefined;
     },
   };
 }
 
-function backendsOf(namespace: string, cache: Reader): readonly ServiceBackends[] {
+function trafficOf(namespace: string, cache: Reader): NamespaceTraffic {
   const podsThere = cache.list(pods, { namespace });
   const slices = cache.list(endpointSlices, { namespace });
-  return cache.list(services, { namespace }).map((service) => serviceBackends(service, podsThere, slices));
+  return {
+    services: cache.list(services, { namespace }).map((service) => serviceBackends(service, podsThere, slices)),
+    hostPorts: podsThere.flatMap(hostPorts),
+  };
+}
+
+function noteProblem({ frontend, namespace, message }: FrontendProblem, cache: Reader, events: EventRecorder): void {
+  const { of, protocol, address, port } = frontend;
+  const object =
+    of.kind === 'Pod'
+      ? cache.get(pods, { namespace, name: of.name })
+      : cache.get(services, { namespace, name: of.name });
+  if (object === undefined) return;
+  events.record(object, {
+    type: 'Warning',
+    reason: 'PortNotAvailable',
+    message: `${protocol} port ${port} of ${address} cannot be had: ${message}; next: see who has it (ss -lnp sport = :${port}), or take another`,
+  });
 }
 
 function noteWhatIsIgnored(service: Service, events: EventRecorder): void {

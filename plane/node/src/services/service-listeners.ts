@@ -11,6 +11,12 @@ interface Listener {
   readonly proxy: TcpProxy | UdpProxy;
 }
 
+/** A frontend that is not listened on, and why. */
+export interface ListenProblem {
+  readonly frontend: Frontend;
+  readonly message: string;
+}
+
 /** Per frontend; beyond it the kernel's queue makes clients wait. */
 const connectionLimit = 1_024;
 
@@ -34,18 +40,21 @@ export class ServiceListeners {
 
   /**
    * Opens, changes and closes what is needed for exactly these frontends of an owner. One that another owner has, or another
-   * program of the machine, is tried again at the next call.
+   * program of the machine, is tried again at the next call; the result tells which, once for each reason.
    */
-  async apply(owner: string, frontends: readonly Frontend[]): Promise<void> {
-    const wanted = new Map(frontends.map((frontend) => [frontendKey(frontend), frontend]));
+  async apply(owner: string, frontends: readonly Frontend[]): Promise<readonly ListenProblem[]> {
+    // The first has it, where several are on one address.
+    const wanted = new Map([...frontends].reverse().map((frontend) => [frontendKey(frontend), frontend]));
+    const problems: ListenProblem[] = [];
     for (const [key, listener] of this.#listeners) {
       if (listener.owner === owner && !wanted.has(key)) this.#close(key, listener);
     }
     for (const [key, frontend] of wanted) {
       const known = this.#listeners.get(key);
-      if (known === undefined) await this.#open(owner, frontend);
+      if (known === undefined) problems.push(...(await this.#open(owner, frontend)));
       else if (known.owner === owner) known.choice.replace(frontend);
     }
+    return problems;
   }
 
   has(frontend: Pick<Frontend, 'protocol' | 'address' | 'port'>): boolean {
@@ -60,20 +69,22 @@ export class ServiceListeners {
     await Promise.all(drained);
   }
 
-  async #open(owner: string, frontend: Frontend): Promise<void> {
+  async #open(owner: string, frontend: Frontend): Promise<readonly ListenProblem[]> {
     const key = frontendKey(frontend);
     const choice = new BackendChoice(this.#clock, this.#nodeOf);
     choice.replace(frontend);
     try {
       const proxy = await this.#listen(frontend, choice);
-      if (proxy === undefined) return;
+      if (proxy === undefined) return [];
       this.#listeners.set(key, { owner, choice, proxy });
       this.#problems.delete(key);
+      return [];
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (this.#problems.get(key) === message) return;
+      if (this.#problems.get(key) === message) return [];
       this.#problems.set(key, message);
       this.#log.warn('a service address cannot be listened on', { frontend: key, error: message });
+      return [{ frontend, message }];
     }
   }
 

@@ -6,8 +6,9 @@ import { NftTable, tablesOf } from '../nftables/nft-table.js';
 import { type AddressRange, isInRange } from '../sandbox/address-range.js';
 import { DatagramZones } from './datagram-zones.js';
 import { type Frontend, type NodeAddress, serviceFrontends } from './frontend.js';
+import { type HostPort, hostPortFrontends } from './host-ports.js';
 import type { Backend, ServiceBackends } from './service-backends.js';
-import { ServiceListeners } from './service-listeners.js';
+import { type ListenProblem, ServiceListeners } from './service-listeners.js';
 import { serviceRules, serviceTableBase } from './service-rules.js';
 
 export interface ServiceProxyOptions {
@@ -33,8 +34,20 @@ export interface ProxiedNetwork {
 /** `nftables`: by the kernel, where it can; `user-space`: by this process. */
 export type ServiceProxyMode = 'nftables' | 'user-space';
 
+/** What is to lead to the pods of a namespace. */
+export interface NamespaceTraffic {
+  readonly services: readonly ServiceBackends[];
+  readonly hostPorts: readonly HostPort[];
+}
+
+/** An address that cannot be had. */
+export interface FrontendProblem extends ListenProblem {
+  readonly namespace: string;
+}
+
 /** Frontends of no namespace. */
 const ofPlane = 'plane';
+const nameServerPort = 53;
 
 /**
  * Makes services reachable at their addresses, for this machine's programs and pods only: nothing listens on any other interface,
@@ -92,14 +105,18 @@ export class ServiceProxy {
   /** Makes the API server reachable at an address of the machine too, under its own port; whether that could be done. */
   async openApiServer(address: string): Promise<boolean> {
     const { port } = this.#apiServer;
-    const frontend = { protocol: 'TCP', address, port, backends: [this.#apiServer] };
+    const of = { kind: 'Service', name: 'kubernetes' } as const;
+    const frontend = { of, protocol: 'TCP', address, port, backends: [this.#apiServer] };
     await this.#listeners.apply(ofPlane, [{ ...frontend, affinityMs: undefined, staysOnNode: false }]);
     return this.#listeners.has(frontend);
   }
 
-  /** All services of each of these namespaces; in the first call, of all that there are. */
-  async apply(namespaces: ReadonlyMap<string, readonly ServiceBackends[]>): Promise<void> {
-    if (this.#network === undefined) return;
+  /**
+   * All services and host ports of each of these namespaces; in the first call, of all that there are. Resolves when they are in force, with
+   * those that are not, where that is new.
+   */
+  async apply(namespaces: ReadonlyMap<string, NamespaceTraffic>): Promise<readonly FrontendProblem[]> {
+    if (this.#network === undefined) return [];
     const { nodes, podRange } = this.#network;
     // Asked for when there is a service without selector only: a machine with many pods has many interfaces.
     let own: ReadonlySet<string> | undefined;
@@ -109,10 +126,13 @@ export class ServiceProxy {
     };
     const isNear = ({ address }: Backend) => isInRange(address, podRange) || isOwn(address);
     const listened = new Map<string, readonly Frontend[]>();
-    for (const [namespace, services] of namespaces) {
-      const frontends = services.flatMap((service) =>
-        serviceFrontends(service, nodes).map((frontend) => this.#withBackends(service, frontend, isNear)),
-      );
+    for (const [namespace, traffic] of namespaces) {
+      const frontends = [
+        ...traffic.services.flatMap((service) =>
+          serviceFrontends(service, nodes).map((frontend) => this.#withBackends(service, frontend, isNear)),
+        ),
+        ...hostPortFrontends(traffic.hostPorts, nodes),
+      ];
       const isForwarded = (frontend: Frontend) => this.#table !== undefined && this.#isForKernel(frontend);
       this.#forwarded.set(namespace, frontends.filter(isForwarded));
       listened.set(
@@ -122,9 +142,14 @@ export class ServiceProxy {
     }
     const forwarded = [...this.#forwarded.values()].flat();
     const isInForce = this.#table?.replace(serviceRules(forwarded, { zones: this.#zones.next(forwarded), nodes }));
-    for (const [namespace, frontends] of listened) await this.#listeners.apply(`services/${namespace}`, frontends);
+    const problems: FrontendProblem[] = [];
+    for (const [namespace, frontends] of listened) {
+      const found = await this.#listeners.apply(`services/${namespace}`, frontends);
+      problems.push(...found.map((problem) => ({ ...problem, namespace })));
+    }
     await isInForce;
-    for (const [namespace, services] of namespaces) this.#served.set(namespace, servedAddresses(services));
+    for (const [namespace, { services }] of namespaces) this.#served.set(namespace, servedAddresses(services));
+    return problems;
   }
 
   /** Whether a pod still gets new connections as if it were not ending: its programs are better told a moment later. */
@@ -150,10 +175,15 @@ export class ServiceProxy {
     return service.selectsPods ? frontend : { ...frontend, backends: frontend.backends.filter(isNear) };
   }
 
+  /** Where pods reach the name server and the API server: no pod's host port takes their place. There listening fails, and is told. */
+  #isOwnPort({ address, port }: Pick<Frontend, 'address' | 'port'>): boolean {
+    return address === this.#network?.gateway && (port === nameServerPort || port === this.#apiServer.port);
+  }
+
   /** Loopback is each network's own: the kernel takes nothing from one to another. Nor does the bridge to other networks. */
-  #isForKernel({ address, backends }: Frontend): boolean {
+  #isForKernel({ address, port, backends }: Frontend): boolean {
     const network = this.#network;
-    if (network === undefined || address.startsWith('127.')) return false;
+    if (network === undefined || address.startsWith('127.') || this.#isOwnPort({ address, port })) return false;
     return backends.every(
       (backend) => backend.address === network.gateway || isInRange(backend.address, network.podRange),
     );

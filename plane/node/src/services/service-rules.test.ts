@@ -15,7 +15,7 @@ const [a, b] = [
 ] as const;
 
 function frontend(rest: Partial<Frontend>): Frontend {
-  const at = { protocol: 'TCP', address: '10.96.0.7', port: 80 };
+  const at = { of: { kind: 'Service', name: 'web' } as const, protocol: 'TCP', address: '10.96.0.7', port: 80 };
   return { ...at, backends: [a, b], affinityMs: undefined, staysOnNode: false, ...rest };
 }
 

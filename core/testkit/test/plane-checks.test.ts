@@ -67,8 +67,11 @@ const giftsToNamespaces: OperatorScenario = {
   specs: { plain: [namespace({ kind: 'plain' })], strict: [namespace({ kind: 'strict' })] },
   settled: (cluster, spec) =>
     cluster.state.get(namespaces, { name: 'team' })?.metadata.labels?.kind === spec &&
-    cluster.state.get(serviceAccounts, { namespace: 'team', name: 'default' }) !== undefined &&
-    cluster.state.get(configMaps, { namespace: 'team', name: 'kube-root-ca.crt' }) !== undefined,
+    // Those of the system as well: they are part of the outcome.
+    cluster.state.list(namespaces).every(({ metadata: { name = '' } }) => {
+      const account = cluster.state.get(serviceAccounts, { namespace: name, name: 'default' });
+      return account !== undefined && cluster.state.get(configMaps, { namespace: name, name: 'kube-root-ca.crt' });
+    }),
   outcome: [namespaces, serviceAccounts, configMaps],
   path: /\/(namespaces|serviceaccounts|configmaps)\b/,
 };

@@ -14,7 +14,8 @@ import { finishedJobController } from './jobs/ttl-controller.js';
 import { defaultAccountController } from './namespaces/default-account.js';
 import { namespaceDeletionController } from './namespaces/namespace-deletion.js';
 import { rootCertificatePublisher } from './namespaces/root-certificate.js';
-import { readinessTaintsController } from './nodes/readiness-taints.js';
+import { nodeLifecycleController } from './nodes/node-lifecycle-controller.js';
+import { taintEvictionController } from './nodes/taint-eviction-controller.js';
 import { endedPodsController, unscheduledPodsController } from './pod-gc/ended-pods.js';
 import { lostPodsController } from './pod-gc/lost-pods.js';
 import { resourceQuotaController } from './quota/quota-controller.js';
@@ -54,7 +55,8 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       ephemeralClaimController(),
       claimProtectionController(),
       volumeProtectionController(),
-      readinessTaintsController(),
+      nodeLifecycleController(),
+      taintEvictionController(),
       replicaSetController(),
       jobController(),
       finishedJobController(),

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Node, nodes, type Pod, persistentVolumeClaims, persistentVolumes, pods } from '@castellan/machinery';
-import { readinessTaintsController } from '../src/nodes/readiness-taints.js';
+import { type Pod, persistentVolumeClaims, persistentVolumes, pods } from '@castellan/machinery';
 import { claimProtectionController, volumeProtectionController } from '../src/storage/in-use-protection.js';
 import { Bench } from './bench.js';
 
 const claim = { namespace: 'team', name: 'data' };
-const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' };
 
 function podWith(claimName: string, phase: string): Pod {
   return {
@@ -70,24 +68,4 @@ test('a deleted volume stays while a claim is bound to it', async () => {
   await bench.server.patch(persistentVolumes, key, { type: 'merge', body: { status: { phase: 'Released' } } });
   await bench.reconcile(key);
   assert.deepEqual(bench.server.namesOf(persistentVolumes), []);
-});
-
-test('the taints of a node follow its readiness, and others stay', async () => {
-  const bench = new Bench(readinessTaintsController());
-  bench.server.serve(nodes);
-  const key = { name: 'n' };
-  const other = { key: 'a', effect: 'NoExecute' };
-  const taintsWhen = async (status: string) => {
-    const body = { status: { conditions: [{ type: 'Ready', status }] } };
-    await bench.server.patch(nodes, key, { type: 'merge', body });
-    await bench.reconcile(key);
-    return (await bench.server.get<Node>(nodes, key)).spec?.taints;
-  };
-  await bench.server.add(nodes, { metadata: key, spec: { taints: [notReady, other] } });
-  await bench.reconcile(key);
-  assert.deepEqual((await bench.server.get<Node>(nodes, key)).spec?.taints, [notReady, other]);
-  assert.deepEqual(await taintsWhen('True'), [other]);
-  const unreachable = { ...notReady, key: 'node.kubernetes.io/unreachable' };
-  assert.deepEqual(await taintsWhen('Unknown'), [other, unreachable]);
-  assert.deepEqual(await taintsWhen('False'), [other, notReady]);
 });

@@ -44,7 +44,6 @@ export const deploymentChecks: OperatorScenario = {
   specs: {
     first: [deployment(2, 'web:1', { revisionHistoryLimit: 0 })],
     second: [deployment(3, 'web:2', { revisionHistoryLimit: 0 })],
-    third: [deployment(1, 'web:3', { revisionHistoryLimit: 0 })],
   },
   badSpec: [deployment(-1, 'web:1')],
   settled: (cluster) => isRolledOut(cluster) && cluster.state.list(replicaSets).length === 1,

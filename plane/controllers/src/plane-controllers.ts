@@ -4,6 +4,7 @@ import { nodeApprovalController } from './certificates/node-approval-controller.
 import { certificateSigningController } from './certificates/signing-controller.js';
 import type { Component, ComponentContext } from './component.js';
 import { cronJobController } from './cron-jobs/cron-job-controller.js';
+import { daemonSetController } from './daemon-sets/daemon-set-controller.js';
 import { deploymentController } from './deployments/deployment-controller.js';
 import { disruptionController } from './disruption/disruption-controller.js';
 import { staleDisruptionTargetController } from './disruption/stale-target-controller.js';
@@ -69,6 +70,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       unscheduledPodsController(),
       staleDisruptionTargetController(),
       deploymentController(),
+      daemonSetController(),
       ...(authority === undefined ? [] : [nodeApprovalController(), certificateSigningController(authority)]),
     ],
     components: [

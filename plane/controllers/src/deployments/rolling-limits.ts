@@ -1,4 +1,5 @@
 import type { Deployment } from '@castellan/machinery';
+import { podsOf } from '../workloads/pods-of.js';
 
 /** How far a Deployment may be from its number of replicas, in pods. */
 export interface RollingLimits {
@@ -20,10 +21,4 @@ export function rollingLimits({ spec }: Deployment): RollingLimits {
   const surge = podsOf(maxSurge, replicas, Math.ceil);
   const unavailable = podsOf(maxUnavailable, replicas, Math.floor);
   return { surge, unavailable: Math.min(surge === 0 && unavailable === 0 ? 1 : unavailable, replicas) };
-}
-
-/** A number of pods, or a percentage of them. */
-function podsOf(amount: number | string, replicas: number, round: (pods: number) => number): number {
-  if (typeof amount === 'number') return amount;
-  return round((Number.parseInt(amount, 10) * replicas) / 100);
 }

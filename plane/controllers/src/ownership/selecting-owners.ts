@@ -26,6 +26,10 @@ export class SelectingOwners {
     if (inNamespace?.size === 0) this.#owners.delete(namespace);
   }
 
+  all(): readonly ObjectKey[] {
+    return [...this.#owners].flatMap(([namespace, names]) => [...names.keys()].map((name) => ({ namespace, name })));
+  }
+
   /** The keys to reconcile for an object that nobody controls; none for any other. */
   ownersOf(object: KubernetesObject): readonly ObjectKey[] {
     return controllerOf(object) === undefined ? this.selecting(object.metadata) : [];

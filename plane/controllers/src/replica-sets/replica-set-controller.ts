@@ -1,6 +1,4 @@
 import {
-  isStatusError,
-  keyOf,
   labelSelectorOf,
   matchesLabels,
   type ObjectKey,
@@ -15,6 +13,7 @@ import { claimObjects } from '../ownership/claim-objects.js';
 import { orphanPods } from '../ownership/orphans.js';
 import { controllerOf } from '../ownership/plan-claims.js';
 import { SelectingOwners } from '../ownership/selecting-owners.js';
+import { createPod, deletePod, errorText } from '../workloads/change-pods.js';
 import { podFromTemplate } from '../workloads/pod-from-template.js';
 import { nextAvailableInMs } from '../workloads/pod-state.js';
 import { slowStart } from '../workloads/slow-start.js';
@@ -70,48 +69,18 @@ async function reconcile(
 
 /** Gives what failed first. */
 async function carryOut(replicaSet: ReplicaSet, changes: ReplicaChanges, context: ReconcileContext): Promise<unknown> {
-  const missing = Array.from({ length: changes.create });
-  const failed = await slowStart(missing, () => createPod(replicaSet, context));
+  const reference = ownerReferenceFor(replicaSet, replicaSets);
+  const pod = podFromTemplate(replicaSet.spec?.template ?? {}, replicaSet, reference);
+  const missing = Array.from({ length: changes.create }, () => pod);
+  const failed = await slowStart(missing, (each) => createPod(replicaSet, each, context));
   if (failed !== undefined) return isNamespaceTerminating(failed) ? undefined : failed;
   const ends = await Promise.allSettled(changes.delete.map((pod) => deletePod(replicaSet, pod, context)));
   return ends.find((end) => end.status === 'rejected')?.reason;
 }
 
-async function createPod(replicaSet: ReplicaSet, { client, events }: ReconcileContext): Promise<void> {
-  const reference = ownerReferenceFor(replicaSet, replicaSets);
-  const template = replicaSet.spec?.template ?? {};
-  try {
-    const created = await client.create(pods, podFromTemplate(template, replicaSet, reference));
-    const message = `Created pod: ${created.metadata.name}`;
-    events.record(replicaSet, { type: 'Normal', reason: 'SuccessfulCreate', message });
-  } catch (error) {
-    if (!isNamespaceTerminating(error)) {
-      events.record(replicaSet, {
-        type: 'Warning',
-        reason: 'FailedCreate',
-        message: `Error creating: ${textOf(error)}`,
-      });
-    }
-    throw error;
-  }
-}
-
-async function deletePod(replicaSet: ReplicaSet, pod: Pod, { client, events }: ReconcileContext): Promise<void> {
-  const { name, uid } = pod.metadata;
-  try {
-    await client.delete(pods, keyOf(pod), uid === undefined ? {} : { preconditions: { uid } });
-    events.record(replicaSet, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` });
-  } catch (error) {
-    // Another pod has the name by now: the one that was meant is gone.
-    if (isStatusError(error, 'Conflict')) return;
-    events.record(replicaSet, { type: 'Warning', reason: 'FailedDelete', message: `Error deleting: ${textOf(error)}` });
-    throw error;
-  }
-}
-
 function failureOf(changes: ReplicaChanges, error: unknown): ReplicaFailure | undefined {
   if (error === undefined) return undefined;
-  return { reason: changes.create > 0 ? 'FailedCreate' : 'FailedDelete', message: textOf(error) };
+  return { reason: changes.create > 0 ? 'FailedCreate' : 'FailedDelete', message: errorText(error) };
 }
 
 function ownedPods({ metadata }: ReplicaSet, { cache }: ReconcileContext): readonly Pod[] {
@@ -123,8 +92,4 @@ function relatedPods(replicaSet: ReplicaSet, { cache }: ReconcileContext): reado
   const owner = controllerOf(replicaSet);
   const related = owner === undefined ? [replicaSet] : cache.ownedBy(replicaSets, owner.uid);
   return related.flatMap(({ metadata }) => cache.ownedBy(pods, metadata.uid ?? ''));
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

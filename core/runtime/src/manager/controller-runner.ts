@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 // Walk 5b/10: a change held by the informer becomes a key in this controller's queue; a worker gives it to the operator.
 
 import { type Client, startDeadline, unlessAborted } from '@castellan/client';
@@ -261,6 +262,8 @@ export class ControllerRunner {
       `the reconcile of ${key} by ${controller.name} to end`,
       stop,
     );
+    // A reconcile may write many objects at once, and each write listens to it.
+    setMaxListeners(0, deadline.signal);
     const client = new TrackedClient(this.#options.client, informers, deadline.signal, (type, before, after) => {
       if (writes.length < mostWritesTold) writes.push(sayWrite(type, before, after));
       this.#noteWrite(key, log, type, before, after);

@@ -1,5 +1,6 @@
 import type { KeyedCertificate } from '@castellan/certificates';
 import { type Controller, channelSource } from '@castellan/runtime';
+import { tokenSecretsController } from './accounts/token-secrets.js';
 import { nodeApprovalController } from './certificates/node-approval-controller.js';
 import { certificateSigningController } from './certificates/signing-controller.js';
 import type { Component, ComponentContext } from './component.js';
@@ -49,6 +50,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
   return {
     controllers: [
       defaultAccountController(),
+      tokenSecretsController(options.rootCertificate),
       namespaceDeletionController(),
       endpointsController(),
       claimController(released),

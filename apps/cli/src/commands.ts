@@ -215,6 +215,14 @@ export const commands: readonly CommandDefinition[] = [
     load: async () => (await import('./commands/kubeconfig.js')).kubeconfig,
   },
   {
+    name: 'proxy',
+    summary: 'the API server on a loopback port without credentials, for browsers and programs that have none',
+    options: [{ flags: '--port <N>', description: 'on 127.0.0.1; 0 takes any free one (default: 8001)', kind: 'port' }],
+    notes:
+      'Services and pods are below it: /api/v1/namespaces/NAMESPACE/services/NAME:PORT/proxy/. Whoever may use this machine is an administrator of the plane through it; pages of other sites are refused.',
+    load: async () => (await import('./commands/proxy.js')).proxy,
+  },
+  {
     name: 'doctor',
     summary: 'check the machine and the plane; each finding with its next step',
     options: [],

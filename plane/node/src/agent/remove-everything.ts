@@ -9,7 +9,7 @@ import { bridgeName, forgetPlaneNetwork, removePlaneNetwork } from '../sandbox/p
 import { leftNamespaces, removePodNetworks } from '../sandbox/pod-network.js';
 
 export interface RemovalOptions {
-  /** Also the pods' volumes, logs and records; without it pods resume from their volumes at the next start. */
+  /** Also all volumes, those of claims too, logs and records; without it pods resume from their volumes at the next start. */
   readonly volumes?: boolean;
 }
 
@@ -32,7 +32,7 @@ export async function removeEverything(dataDirectory: string, options: RemovalOp
   await removeGroups(dataDirectory);
   if (options.volumes === true) {
     forgetPlaneNetwork(dataDirectory);
-    rmSync(join(dataDirectory, 'pods'), { recursive: true, force: true });
+    for (const folder of ['pods', 'volumes']) rmSync(join(dataDirectory, folder), { recursive: true, force: true });
   }
 }
 

@@ -13,21 +13,21 @@ function newVolume(t: TestContext): { readonly volume: string; readonly outside:
   return { volume, outside };
 }
 
-test('N27: a part of a volume that is not there is made, for the same users', (t) => {
+test('VO8: a part of a volume that is not there is made, for the same users', (t) => {
   const { volume } = newVolume(t);
   chmodSync(volume, 0o2777);
   assert.equal(subPathOf(volume, 'a/b'), join(volume, 'a/b'));
   for (const part of ['a', 'a/b']) assert.equal(statSync(join(volume, part)).mode & 0o7777, 0o2777);
 });
 
-test('N27: a link within the volume is followed', (t) => {
+test('VO8: a link within the volume is followed', (t) => {
   const { volume } = newVolume(t);
   mkdirSync(join(volume, 'real'));
   symlinkSync('real', join(volume, 'link'));
   assert.equal(subPathOf(volume, 'link/part'), join(volume, 'real/part'));
 });
 
-test('N27: a path or a link that leads out of the volume is refused, and nothing is made there', (t) => {
+test('VO8: a path or a link that leads out of the volume is refused, and nothing is made there', (t) => {
   const { volume, outside } = newVolume(t);
   symlinkSync(outside, join(volume, 'link'));
   assert.throws(() => subPathOf(volume, '../outside'), /subPath "\.\.\/outside" leaves its volume/);

@@ -24,14 +24,14 @@ const begun = {
   conditions: [{ type: 'Resizing', status: 'True', lastTransitionTime: now }],
 };
 
-test('N28: a claim that has what it asks for, or is not bound, is left alone', () => {
+test('VO5: a claim that has what it asks for, or is not bound, is left alone', () => {
   assert.deepEqual(planFor('1Gi', atRest), { kind: 'nothing' });
   assert.deepEqual(planFor('1024Mi', atRest), { kind: 'nothing' });
   assert.deepEqual(planFor('2Gi', { phase: 'Pending' }), { kind: 'nothing' });
   assert.deepEqual(planFor('2Gi', undefined), { kind: 'nothing' });
 });
 
-test('N28: a claim that asks for more is said to be resized, then its volume grows, then the claim has it', () => {
+test('VO5: a claim that asks for more is said to be resized, then its volume grows, then the claim has it', () => {
   assert.deepEqual(planFor('2Gi', atRest), { kind: 'begin', status: begun });
   // As a server stores it.
   const conditions = begun.conditions.map((condition) => ({ ...condition, lastProbeTime: null as unknown as string }));
@@ -50,14 +50,14 @@ const refused = {
   conditions: [{ type: 'ControllerResizeError', status: 'True', message: why, lastTransitionTime: now }],
 };
 
-test('N28: more than the disk has is refused, said once, and forgotten when less is asked for', () => {
+test('VO5: more than the disk has is refused, said once, and forgotten when less is asked for', () => {
   assert.deepEqual(planFor('11Gi', atRest), { kind: 'refuse', reason: why, status: refused });
   assert.deepEqual(planFor('11Gi', refused), { kind: 'refuse', reason: why });
   assert.deepEqual(planFor('1Gi', refused), { kind: 'finish', status: atRest });
   assert.deepEqual(planFor('2Gi', refused), { kind: 'begin', status: begun });
 });
 
-test('N28: conditions of others stay', () => {
+test('VO5: conditions of others stay', () => {
   const other = { type: 'ModifyingVolume', status: 'True' };
   const plan = planFor('2Gi', { ...begun, conditions: [other, ...begun.conditions] }, '2Gi');
   assert.deepEqual(plan.kind === 'finish' && plan.status.conditions, [other]);

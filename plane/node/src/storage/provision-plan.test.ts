@@ -38,19 +38,19 @@ function told(object: PersistentVolumeClaim, volumeBindingMode: string, provisio
 
 const waits = 'WaitForFirstConsumer';
 
-test('N24: a claim that waits for its pod gets its volume on the node that was chosen', () => {
+test('VO2: a claim that waits for its pod gets its volume on the node that was chosen', () => {
   assert.equal(told(claim({}, { selected: 'here' }), waits), 'make here');
   assert.equal(told(claim({}, { selected: 'there' }), waits), 'wait there');
   assert.equal(told(claim(), waits), 'leave');
 });
 
-test('N24: a claim that waits for nothing is taken by the first node', () => {
+test('VO2: a claim that waits for nothing is taken by the first node', () => {
   assert.equal(told(claim(), 'Immediate'), 'take near');
   assert.equal(told(claim({}, { selected: 'here' }), 'Immediate'), 'make here');
   assert.equal(told(claim({}, { selected: 'there' }), 'Immediate'), 'wait there');
 });
 
-test('N24: claims of other provisioners, with a volume, or on their way out are left alone', () => {
+test('VO2: claims of other provisioners, with a volume, or on their way out are left alone', () => {
   assert.equal(told(claim({}, { selected: 'here', provisioner: 'other' }), waits), 'leave');
   assert.equal(told(claim({}, { selected: 'here' }), waits, 'other'), 'leave');
   assert.equal(told(claim({ volumeName: 'v' }, { selected: 'here' }), waits), 'leave');
@@ -58,7 +58,7 @@ test('N24: claims of other provisioners, with a volume, or on their way out are 
   assert.equal(told({ ...going, metadata: { ...going.metadata, deletionTimestamp: 't' } }, waits), 'leave');
 });
 
-test('N26: what a directory cannot be is refused, with what to do', () => {
+test('VO4: what a directory cannot be is refused, with what to do', () => {
   const refused = (spec: PersistentVolumeClaim['spec']) => told(claim(spec, { selected: 'here' }), waits);
   assert.equal(refused({ selector: { matchLabels: {} } }), 'never: claim.Spec.Selector is not supported');
   assert.equal(
@@ -71,7 +71,7 @@ test('N26: what a directory cannot be is refused, with what to do', () => {
   );
 });
 
-test('N26: what is larger than the disk is refused, and the scheduler is to choose again', () => {
+test('VO4: what is larger than the disk is refused, and the scheduler is to choose again', () => {
   const refused = told(claim({ resources: { requests: { storage: '11Gi' } } }, { selected: 'here' }), waits);
   assert.equal(
     refused,

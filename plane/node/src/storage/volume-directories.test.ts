@@ -13,7 +13,7 @@ function newStore(t: TestContext): { readonly directory: string; readonly store:
   return { directory, store: new VolumeDirectories(directory) };
 }
 
-test('N23: a volume is seen when it is published, and keeps what is in it', (t) => {
+test('VO1: a volume is seen when it is published, and keeps what is in it', (t) => {
   const { store } = newStore(t);
   store.prepare(name);
   store.prepare(name);
@@ -27,7 +27,7 @@ test('N23: a volume is seen when it is published, and keeps what is in it', (t) 
   assert.deepEqual(readdirSync(store.pathOf(name)), ['data']);
 });
 
-test('N23: programs of any user may write to a volume, and users of the machine cannot reach it', (t) => {
+test('VO1: programs of any user may write to a volume, and users of the machine cannot reach it', (t) => {
   const { directory, store } = newStore(t);
   store.prepare(name);
   store.publish(name);
@@ -35,7 +35,7 @@ test('N23: programs of any user may write to a volume, and users of the machine 
   assert.equal(statSync(join(directory, 'volumes')).mode & 0o777, 0o700);
 });
 
-test('N25: a volume is removed with all that is in it, prepared or published, and also when a removal was stopped', async (t) => {
+test('VO3: a volume is removed with all that is in it, prepared or published, and also when a removal was stopped', async (t) => {
   const { directory, store } = newStore(t);
   store.prepare(name);
   await store.remove(name);
@@ -51,7 +51,7 @@ test('N25: a volume is removed with all that is in it, prepared or published, an
   assert.deepEqual(readdirSync(join(directory, 'volumes/.removed')), []);
 });
 
-test('N25: what a link in a volume leads to stays', async (t) => {
+test('VO3: what a link in a volume leads to stays', async (t) => {
   const { directory, store } = newStore(t);
   mkdirSync(join(directory, 'outside/precious'), { recursive: true });
   store.prepare(name);
@@ -61,7 +61,7 @@ test('N25: what a link in a volume leads to stays', async (t) => {
   assert.ok(existsSync(join(directory, 'outside/precious')));
 });
 
-test('N25: nothing but a volume that was made here is removed', async (t) => {
+test('VO3: nothing but a volume that was made here is removed', async (t) => {
   const { directory, store } = newStore(t);
   mkdirSync(join(directory, 'volumes'), { recursive: true });
   symlinkSync(directory, store.pathOf(name));

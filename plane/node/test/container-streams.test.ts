@@ -123,6 +123,20 @@ test(
     ),
 );
 
+test('N60 who attaches has the two outputs apart, and whoever the program is, it may open them anew', { skip }, () => {
+  const main = { stdin: true, securityContext: { runAsUser: 1234, runAsGroup: 1234 } };
+  const script = 'while read -r x; do echo "heard $x"; echo "no $x" >>/dev/stderr; done';
+  return withPod(shellPod('a', script, { main }), async ({ agent, logIs }) => {
+    const client = await agent.attach({ ...target, pod: 'a', stdin: true }, never);
+    const heard = { stdout: '', stderr: '' };
+    client.stdout.on('data', (chunk) => (heard.stdout += String(chunk)));
+    client.stderr?.on('data', (chunk) => (heard.stderr += String(chunk)));
+    client.stdin?.write('one\n');
+    await until('both outputs to be heard', () => heard.stdout === 'heard one\n' && heard.stderr === 'no one\n');
+    await logIs('a', 'heard one\nno one\n');
+  });
+});
+
 test('N21 with stdinOnce the program reads an end when the first client has gone', { skip }, () => {
   const main = { stdin: true, stdinOnce: true };
   const pod = shellPod('a', 'cat; echo done', { main, restartPolicy: 'Never' });

@@ -1,6 +1,6 @@
 // Walk 10/10: a container becomes a real process here: etcd runs, in namespaces of its own, and outlives this program.
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, fchownSync, mkdirSync, openSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { requireCommand } from './command.js';
@@ -113,7 +113,7 @@ export class ContainerProcess {
     if (launch.joins !== undefined) writeFileSync(join(directory, 'state/joined'), '');
     if (launch.hasInput) await requireCommand('mkfifo', ['-m', '600', join(directory, 'state/stdin')]);
     makeOutputsDirectory(directory);
-    const [stdout, stderr] = [openOutput(directory, 'stdout'), openOutput(directory, 'stderr')];
+    const [stdout, stderr] = [openOutput(launch, 'stdout'), openOutput(launch, 'stderr')];
     try {
       const words = ['castellan-container', directory, ...entry(launch, beforehand)];
       const child = spawn('/bin/sh', ['-c', supervisor, ...words], {
@@ -283,9 +283,14 @@ export class ContainerProcess {
   }
 }
 
-/** Appended to by whoever has it, as it grows and as it is cut. */
-function openOutput(directory: string, output: Output): number {
-  return openSync(outputPath(directory, output), 'a', 0o640);
+/**
+ * Appended to by whoever has it, as it grows and as it is cut. It is the container's user's, who may open /dev/stdout anew:
+ * a web server whose log that is does so.
+ */
+function openOutput({ directory, user }: ContainerLaunch, output: Output): number {
+  const file = openSync(outputPath(directory, output), 'a', 0o640);
+  if (user !== undefined && user.user !== 0) fchownSync(file, user.user, user.group);
+  return file;
 }
 
 function entry({ networkNamespace, user, command, root }: ContainerLaunch, beforehand: readonly string[]) {

@@ -27,15 +27,13 @@ export interface AgentUnderTest {
 
 const silent = { write: () => undefined, world: realWorld() };
 
+export interface AgentOptions extends Pick<MachineOptions, 'serviceProxy' | 'images'> {
+  readonly cluster?: SimulatedCluster;
+  readonly withServices?: boolean;
+}
+
 /** An agent with a manager over a simulated cluster, on the real machine. */
-export async function startAgent(
-  directory: string,
-  options: {
-    readonly cluster?: SimulatedCluster;
-    readonly withServices?: boolean;
-    readonly serviceProxy?: MachineOptions['serviceProxy'];
-  } = {},
-): Promise<AgentUnderTest> {
+export async function startAgent(directory: string, options: AgentOptions = {}): Promise<AgentUnderTest> {
   const cluster = options.cluster ?? new SimulatedCluster();
   const world = realWorld();
   const log = createLog(process.env.CASTELLAN_TEST_LOG === undefined ? silent : { write: console.error, world });
@@ -48,6 +46,7 @@ export async function startAgent(
     podCidr: ranges.podCidr,
     ...(options.withServices === true ? { serviceCidr: ranges.serviceCidr } : {}),
     apiServer: { host: '127.0.0.1', port: 1 },
+    ...(options.images === undefined ? {} : { images: options.images }),
     ...(options.serviceProxy === undefined ? {} : { serviceProxy: options.serviceProxy }),
   });
   await machine.start();
@@ -108,10 +107,13 @@ export async function startAgent(
 }
 
 /** The body of a test with an agent of its own, of which nothing is left afterwards. */
-export function withAgent(body: (agent: AgentUnderTest, directory: string) => Promise<void>): () => Promise<void> {
+export function withAgent(
+  body: (agent: AgentUnderTest, directory: string) => Promise<void>,
+  optionsFor: (directory: string) => AgentOptions = () => ({}),
+): () => Promise<void> {
   return () =>
     withDataDirectory(async (directory) => {
-      const agent = await startAgent(directory);
+      const agent = await startAgent(directory, optionsFor(directory));
       try {
         await body(agent, directory);
       } finally {

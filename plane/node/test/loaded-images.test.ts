@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { pods } from '@castellan/machinery';
+import { type Pod, pods } from '@castellan/machinery';
 import { ImageStore } from '../src/image-store/image-store.js';
 import { loadArchive } from '../src/image-store/load-archive.js';
 import { parseImageName } from '../src/images/image-name.js';
@@ -38,7 +38,7 @@ interface Said {
   readonly command?: readonly string[];
 }
 
-async function load(home: string, { name = 'team/system:1', user = '', command = ['sleep', '1000'] }: Said = {}) {
+function saveSystem(archive: string, { name = 'team/system:1', user = '', command = ['sleep', '1000'] }: Said): void {
   const config = {
     User: user,
     Env: ['PATH=/bin', 'GREETING=hello'],
@@ -46,8 +46,12 @@ async function load(home: string, { name = 'team/system:1', user = '', command =
     Cmd: [command.join(' ')],
     WorkingDir: '/srv/work',
   };
-  const archive = join(home, 'system.tar');
   dockerArchive(archive, { layers: [system()], config }, [name]);
+}
+
+async function load(home: string, said: Said = {}): Promise<void> {
+  const archive = join(home, 'system.tar');
+  saveSystem(archive, said);
   await loadArchive(new ImageStore(home), archive, { origin: 'archive', nowMs: 0 });
 }
 
@@ -99,7 +103,7 @@ test(
 );
 
 test(
-  'IM7: probes run in the image, and volumes are mounted over it',
+  'IM7: probes run in the image as its user, with a terminal too, and volumes are mounted over it',
   { skip },
   withAgent(async ({ cluster, podThat, logIs }, home) => {
     await load(home, { user: '1200:1300' });
@@ -111,6 +115,7 @@ test(
         volumes: [{ name: 'v', emptyDir: {} }],
         main: {
           ...own,
+          tty: true,
           command: ['/bin/sh', '-c', script],
           readinessProbe: { exec: { command: ['cat', '/data/file'] }, periodSeconds: 1 },
           volumeMounts: [{ name: 'v', mountPath: '/data' }],
@@ -119,7 +124,7 @@ test(
       }),
     );
     await podThat('a', 'to be ready', isReady);
-    await logIs('a', 'data\n');
+    await logIs('a', 'data\r\n');
   }),
 );
 
@@ -155,6 +160,79 @@ test(
     await load(home);
     await podThat('a', 'to be ready', isReady);
     await podThat('b', 'to be ready', isReady);
+  }),
+);
+
+/** Answers as skopeo does: gives the archive `registry.tar` of its folder, once somebody has put it there. */
+function simulatedSkopeo(home: string): string {
+  const path = join(home, 'skopeo');
+  const script = `#!/bin/sh
+for last; do :; done
+echo "$*" >>${home}/asked
+[ -f ${home}/registry.tar ] || { echo 'time="now" level=fatal msg="initializing source: 404"' >&2; exit 1; }
+cp ${home}/registry.tar "\${last#docker-archive:}"
+`;
+  writeFileSync(path, script, { mode: 0o755 });
+  return path;
+}
+
+test(
+  'IM8: an image is pulled, backing off after failures, in kubelet’s words; and again for each start when the policy says so',
+  { skip },
+  withAgent(
+    async ({ cluster, podThat, eventsOf }, home) => {
+      const main = (imagePullPolicy: string) => ({
+        image: 'team/system:1',
+        imagePullPolicy,
+        command: ['/bin/sleep', '1000'],
+      });
+      await cluster.create(pods, shellPod('patient', '', { main: main('IfNotPresent') }));
+      const isBackingOff = (pod: Pod) => mainStatus(pod).state?.waiting?.reason === 'ImagePullBackOff';
+      const failed = await podThat('patient', 'to back off', isBackingOff);
+      assert.match(mainStatus(failed).state?.waiting?.message ?? '', /skopeo did not get it: .*404/);
+      assert.ok((await eventsOf('patient')).includes('Pulling Pulling image "team/system:1"'));
+      const archive = join(home, 'made.tar');
+      saveSystem(archive, {});
+      renameSync(archive, join(home, 'registry.tar'));
+      await cluster.create(pods, shellPod('eager', '', { main: main('Always') }));
+      await podThat('eager', 'to be ready', isReady);
+      const pulled =
+        /^Pulled Successfully pulled image "team\/system:1" in [\d.]+s \([\d.]+s including waiting\)\. Image size: \d+ bytes\.$/;
+      const said = await eventsOf('eager');
+      assert.ok(
+        said.some((text) => pulled.test(text)),
+        said.join('\n'),
+      );
+      // What another pod has pulled is there, and is not waited for.
+      await podThat('patient', 'to be ready', isReady);
+      const before = asked(home).length;
+      await cluster.create(pods, shellPod('next', '', { main: main('Always') }));
+      await podThat('next', 'to be ready', isReady);
+      assert.equal(asked(home).length, before + 1);
+      assert.match(
+        asked(home)[0] ?? '',
+        /^copy --quiet --override-os linux docker:\/\/docker\.io\/team\/system:1 docker-archive:/,
+      );
+    },
+    (home) => ({ images: { skopeo: simulatedSkopeo(home) } }),
+  ),
+);
+
+function asked(home: string): readonly string[] {
+  return readFileSync(join(home, 'asked'), 'utf8').trim().split('\n');
+}
+
+test(
+  'IM8: what is no name of an image is told so',
+  { skip },
+  withAgent(async ({ cluster, podThat }) => {
+    await cluster.create(pods, shellPod('a', 'true', { main: { image: 'Team/System 1' } }));
+    const isTold = (pod: Pod) => mainStatus(pod).state?.waiting?.reason === 'InvalidImageName';
+    const pod = await podThat('a', 'to be told', isTold);
+    assert.equal(
+      mainStatus(pod).state?.waiting?.message,
+      'Failed to apply default image tag "Team/System 1": couldn\'t parse image name "Team/System 1": invalid reference format',
+    );
   }),
 );
 

@@ -55,7 +55,11 @@ export interface MachineOptions {
   readonly clusterDomain?: string;
   /** Where the service `kubernetes` leads. */
   readonly apiServer: { readonly host: string; readonly port: number };
-  readonly images?: { readonly programDirectory?: string };
+  readonly images?: {
+    readonly programDirectory?: string;
+    /** The program that pulls images; the machine's when absent. */
+    readonly skopeo?: string;
+  };
   /** `nftables` by default: by the kernel where it can. */
   readonly serviceProxy?: ServiceProxyMode;
 }
@@ -285,7 +289,7 @@ class ThisMachine implements Machine {
       // Under the plane's own name: where we are killed in between, the group is removed with the plane.
       cgroups: detectCgroups(network.bridge),
       images: new ImageCatalogue({ programDirectory: images?.programDirectory ?? defaultProgramDirectory, store }),
-      pulls: new ImagePulls(store, world),
+      pulls: new ImagePulls(store, world, images?.skopeo),
       exits: this.#exits,
       logs: this.#logs,
       places: new PodPlaces(dataDirectory),

@@ -1,7 +1,8 @@
+import { existsSync } from 'node:fs';
 import type { World } from '@castellan/world';
 import type { ImageStore } from './image-store.js';
 import type { LoadedImage } from './load-archive.js';
-import { pullImage } from './pull-image.js';
+import { machineSkopeo, pullImage } from './pull-image.js';
 
 /** An image on its way from a registry. */
 export interface Pull {
@@ -17,12 +18,19 @@ export type PullOutcome =
 export class ImagePulls {
   readonly #store: ImageStore;
   readonly #world: World;
+  readonly #skopeo: string;
   readonly #stop = new AbortController();
   readonly #running = new Map<string, Pull>();
 
-  constructor(store: ImageStore, world: World) {
+  constructor(store: ImageStore, world: World, skopeo = machineSkopeo) {
     this.#store = store;
     this.#world = world;
+    this.#skopeo = skopeo;
+  }
+
+  /** Whether this machine has the program that speaks with registries. */
+  get canPull(): boolean {
+    return existsSync(this.#skopeo);
   }
 
   /** Begins to pull an image, unless that goes on already. */
@@ -34,7 +42,7 @@ export class ImagePulls {
     this.#running.set(image, pull);
     const { clock } = this.#world;
     const begunMs = clock.monotonicNow();
-    void pullImage(this.#store, image, { nowMs: clock.now(), signal: this.#stop.signal })
+    void pullImage(this.#store, image, { nowMs: clock.now(), skopeo: this.#skopeo, signal: this.#stop.signal })
       .then(
         (loaded): PullOutcome => ({ kind: 'done', image: loaded, tookMs: clock.monotonicNow() - begunMs }),
         (error: unknown): PullOutcome => ({

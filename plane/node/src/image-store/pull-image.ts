@@ -7,6 +7,8 @@ import { type LoadedImage, loadArchive } from './load-archive.js';
 
 export interface PullOptions {
   readonly nowMs: number;
+  /** The machine's when absent. */
+  readonly skopeo?: string;
   readonly onProgress?: (progress: LoadProgress) => void;
   readonly signal?: AbortSignal;
 }
@@ -16,13 +18,9 @@ export class PullError extends Error {
   override readonly name = 'PullError';
 }
 
-const skopeoPath = '/usr/bin/skopeo';
+/** Where Debian has the program that speaks with registries. */
+export const machineSkopeo = '/usr/bin/skopeo';
 const pullDeadlineMs = 15 * 60_000;
-
-/** Whether this machine has the program that speaks with registries. */
-export function canPull(): boolean {
-  return existsSync(skopeoPath);
-}
 
 /**
  * Brings an image from its registry into the store, by skopeo, with the credentials that skopeo finds.
@@ -31,7 +29,8 @@ export function canPull(): boolean {
  */
 export async function pullImage(store: ImageStore, image: string, options: PullOptions): Promise<LoadedImage> {
   const name = fullName(parseImageName(image));
-  if (!canPull()) {
+  const { skopeo = machineSkopeo, signal } = options;
+  if (!existsSync(skopeo)) {
     throw new PullError(`this machine has no skopeo to pull it with; next: ${otherWays(image)}`);
   }
   return await store.withTemporary(async (directory) => {
@@ -44,8 +43,7 @@ export async function pullImage(store: ImageStore, image: string, options: PullO
       `docker://${withLibrary(name)}`,
       `docker-archive:${archive}`,
     ];
-    const { signal } = options;
-    const result = await runCommand(skopeoPath, args, {
+    const result = await runCommand(skopeo, args, {
       deadlineMs: pullDeadlineMs,
       ...(signal === undefined ? {} : { signal }),
     });

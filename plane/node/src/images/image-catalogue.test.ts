@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { EtcdRecipe } from './etcd-recipe.js';
 import { ImageError } from './image.js';
 import { ImageCatalogue } from './image-catalogue.js';
-import { parseImageName } from './image-name.js';
+import { isImageName, parseImageName } from './image-name.js';
 import { formatVersion, nearestVersion, parseVersion } from './version.js';
 
 /** A directory with these etcds, unpacked; each only says its version. The machine's own is not looked at. */
@@ -70,6 +70,13 @@ test('N14 an unknown image is refused with the list of what there is', async () 
     catalogue.resolve('example.com/team/thing:1'),
     /"example.com\/team\/thing:1" is not on this machine: it was not loaded/,
   );
+});
+
+test('image names are those of the reference grammar', () => {
+  const names = ['busybox', 'a/b-c__d.e:1.2_3', 'localhost:5000/a', `quay.io/coreos/etcd@sha256:${'0a'.repeat(32)}`];
+  assert.deepEqual(names.filter(isImageName), names);
+  const others = ['', 'Busy', 'a b', 'a:', 'a/', '/a', 'a@sha256:0a', 'a..b', '-a', `a:${'t'.repeat(129)}`];
+  assert.deepEqual(others.filter(isImageName), []);
 });
 
 test('image names are read as Docker reads them', () => {

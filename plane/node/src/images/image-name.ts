@@ -8,6 +8,17 @@ export interface ImageName {
   readonly tag: string;
 }
 
+const pathPart = '[a-z0-9]+(?:(?:\\.|_|__|-+)[a-z0-9]+)*';
+const host = '(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)(?:\\.[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?)*(?::[0-9]+)?';
+const grammar = new RegExp(
+  `^(?:${host}/)?${pathPart}(?:/${pathPart})*(?::[\\w][\\w.-]{0,127})?(?:@[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,})?$`,
+);
+
+/** Whether a text is the name of an image. Source: the reference grammar of OCI distribution. */
+export function isImageName(text: string): boolean {
+  return text.length <= 1_024 && grammar.test(text);
+}
+
 /** Follows the reference grammar of OCI distribution: the first part is a registry if it looks like a host name. */
 export function parseImageName(image: string): ImageName {
   const [name = '', digest] = image.split('@');

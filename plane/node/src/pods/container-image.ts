@@ -1,7 +1,7 @@
 import type { Container, Pod } from '@castellan/machinery';
 import type { Pull } from '../image-store/image-pulls.js';
-import { canPull } from '../image-store/pull-image.js';
 import { type Image, ImageError } from '../images/image.js';
+import { isImageName } from '../images/image-name.js';
 import type { WaitingFacts } from './container-facts.js';
 import type { PodHost } from './pod-host.js';
 
@@ -39,6 +39,12 @@ export class ContainerImage {
   /** @throws ImageWait with what the container waits for, in kubelet's words. */
   async get(pod: Pod, container: Container): Promise<Image> {
     const { image: name = '', imagePullPolicy } = container;
+    if (!isImageName(name)) {
+      const problem = `couldn't parse image name "${name}": invalid reference format`;
+      const message = `Failed to apply default image tag "${name}": ${problem}`;
+      this.#note(pod, 'Warning', 'InspectFailed', message);
+      throw this.#wait('InvalidImageName', message, lookAgainMs);
+    }
     const found = await this.#find(name);
     // What was loaded from an archive has no registry to ask, whatever the policy.
     const isEnough =
@@ -84,7 +90,8 @@ export class ContainerImage {
 
   #begin(pod: Pod, name: string, found: Image | ImageError): never {
     if (this.#host.world.clock.now() < this.#nextPullMs) throw this.#backOff(pod, name);
-    if (!canPull()) throw this.#fail(pod, name, withWays(found instanceof ImageError ? found.message : '', name));
+    if (!this.#host.pulls.canPull)
+      throw this.#fail(pod, name, withWays(found instanceof ImageError ? found.message : '', name));
     this.#note(pod, 'Normal', 'Pulling', `Pulling image "${name}"`);
     this.#pull = this.#host.pulls.begin(name);
     throw this.#wait('ContainerCreating', '', pullPollMs);

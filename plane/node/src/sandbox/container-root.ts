@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { helperDirectory } from './image-programs.js';
 import { makeImageRoot } from './image-root.js';
 import { type RootFileSystem, writeLayer } from './root-file-system.js';
 
@@ -19,7 +20,7 @@ export async function makeContainerRoot(
     writeLayer(own);
     return { root: own, beforehand: [] };
   }
-  const content = { files: root.files, directories: [workingDirectory] };
+  const content = { files: root.files, directories: [workingDirectory, helperDirectory] };
   const { path, entry } = await makeImageRoot(directory, root.image, content);
   return { root: { ...root, layer: path }, beforehand: entry };
 }

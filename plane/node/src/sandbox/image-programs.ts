@@ -8,7 +8,8 @@ export type HelperProgram = 'setpriv' | 'env' | 'script';
 export type Helpers = (name: HelperProgram) => readonly string[];
 
 const helperNames: readonly HelperProgram[] = ['setpriv', 'env', 'script'];
-const helperDirectory = '/.castellan';
+/** Others than root have to enter it too, so it is made before anything is mounted there. */
+export const helperDirectory = '/.castellan';
 const loaderName = 'loader';
 
 /** Where the machine's own programs are in the container. */

@@ -50,8 +50,13 @@ test('N19 an ordinary user runs pods in a user namespace, is reached from outsid
     await agent.cluster.create(pods, shellPod('a', 'echo "$(id -u) $(hostname)"; sleep 1000'));
     const pod = await agent.podThat('a', 'to be ready', isReady);
     await agent.logIs('a', '0 a\\n');
+    // As kubectl cp does, with an archive of somebody whom there is not here.
+    const unpack = 'cd /tmp && tar --owner=1000 --group=1000 -cf x.tar -C /etc hosts && tar -xmf x.tar';
+    const request = { namespace: 'default', pod: 'a', container: 'main', stdin: false, tty: false };
+    const command = await agent.agent.execute({ ...request, command: ['sh', '-c', unpack] }, AbortSignal.timeout(30_000));
+    const unpacked = await command.exitCode;
     const server = createServer(async (request, response) => {
-      response.end(pod.status.podIP);
+      response.end(pod.status.podIP + ' ' + unpacked);
       if (request.url !== '/stop') return;
       await agent.stop('stop');
       process.exit(7);
@@ -96,7 +101,7 @@ test('N19 an ordinary user runs pods in a user namespace, is reached from outsid
     const { reply, exitCode }: { reply: string; exitCode: number } = JSON.parse(
       ran.stdout.trim().split('\n').at(-1) ?? '',
     );
-    assert.equal(reply, rangesOf(directory).podCidr.replace('0/24', '2'));
+    assert.equal(reply, `${rangesOf(directory).podCidr.replace('0/24', '2')} 0`);
     assert.equal(exitCode, 7);
     const { pid }: { pid: number } = JSON.parse(readFileSync(join(directory, 'user-namespace.json'), 'utf8'));
     // What has ended is there until its parent has asked how.

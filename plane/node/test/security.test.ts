@@ -29,7 +29,7 @@ test(
     for await (const chunk of process.stdout) chunks.push(Buffer.from(chunk));
     assert.equal(Buffer.concat(chunks).toString('utf8'), '0\n0\n0 7\nCapEff:\t0000000000000001\n');
     const filtered = { securityContext: { seccompProfile: { type: 'RuntimeDefault' }, readOnlyRootFilesystem: true } };
-    await run('calls', 'unshare --user true; grep Seccomp: /proc/self/status; touch /x', {}, filtered);
+    await run('calls', 'exec 2>&1; unshare --user true; grep Seccomp: /proc/self/status; touch /x', {}, filtered);
     const refusals =
       "unshare: unshare failed: Operation not permitted\nSeccomp:\t2\ntouch: cannot touch '/x': Read-only file system\n";
     await logIs('calls', refusals);

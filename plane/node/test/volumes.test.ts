@@ -81,7 +81,8 @@ test(
   'N45 an emptyDir in memory is shared by the containers of a pod, is no larger than it may be, and is gone with it',
   { skip },
   withAgent(async ({ cluster, podThat, podGone, logIs }, directory) => {
-    const script = 'stat -f -c %T /m; cat /m/word; head -c 2000000 /dev/zero >/m/large; echo $?; exec sleep 600';
+    const script =
+      'exec 2>&1; stat -f -c %T /m; cat /m/word; head -c 2000000 /dev/zero >/m/large; echo $?; exec sleep 600';
     const volumeMounts = [{ name: 'm', mountPath: '/m' }];
     const writer = { name: 'writer', image: 'busybox', command: ['sh', '-c', 'echo hello >/m/word'], volumeMounts };
     const volumes = [{ name: 'm', emptyDir: { medium: 'Memory', sizeLimit: '1Mi' } }];

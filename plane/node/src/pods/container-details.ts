@@ -1,16 +1,23 @@
 import type { Container, Pod, VolumeMount } from '@castellan/machinery';
+import type { ContainerUser } from '../sandbox/container-user.js';
+import type { RunFacts } from './container-facts.js';
 import type { EphemeralContainer } from './pod-spec.js';
 import { containerUser } from './security-context.js';
 
 /** What a container was given, for its status: what it may use, what it sees, and who it is while it runs. */
-export function containerDetails(pod: Pod, container: Container | EphemeralContainer, isRunning: boolean): object {
+export function containerDetails(
+  pod: Pod,
+  container: Container | EphemeralContainer,
+  run: RunFacts | undefined,
+): object {
+  const isRunning = run !== undefined && run.end === undefined;
   const { resources, volumeMounts = [] } = container;
   const hasResources = Object.keys({ ...resources?.requests, ...resources?.limits }).length > 0;
   const requests = resources?.requests;
   return {
     ...(isRunning && hasResources ? { resources: withoutClaims(resources) } : {}),
     ...(isRunning && requests !== undefined ? { allocatedResources: requests } : {}),
-    ...(isRunning ? { user: { linux: linuxUser(pod, container) } } : {}),
+    ...(isRunning ? { user: { linux: linuxUser(containerUser(pod, container, run.imageUser)) } } : {}),
     ...(volumeMounts.length === 0 ? {} : { volumeMounts: volumeMounts.map(mountStatus) }),
   };
 }
@@ -20,8 +27,7 @@ function withoutClaims({ requests, limits }: NonNullable<Container['resources']>
 }
 
 /** The first group is among the further ones, as the kernel shows it. */
-function linuxUser(pod: Pod, container: Container): object {
-  const { user, group, groups } = containerUser(pod, container);
+function linuxUser({ user, group, groups }: ContainerUser): object {
   return { uid: user, gid: group, supplementalGroups: [...new Set([group, ...groups])] };
 }
 

@@ -1,3 +1,5 @@
+import type { ImageUser } from '../images/image.js';
+
 /** What is known of one container of a pod, from its records and probes. Plans and status are made of this alone. */
 export interface ContainerFacts {
   readonly name: string;
@@ -22,6 +24,8 @@ export interface RunFacts {
   /** As the pod asked for it then. */
   readonly image: string;
   readonly imageId: string;
+  /** Whom its image runs as, where that is not root. */
+  readonly imageUser?: ImageUser;
   readonly startedAtMs: number;
   /** How long the next start after this one has to wait. */
   readonly backoffMs: number;

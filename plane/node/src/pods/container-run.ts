@@ -25,9 +25,17 @@ export class ContainerRun {
   }
 
   facts(): RunFacts {
-    const { image, imageId, startedAtMs, backoffMs } = this.record;
+    const { image, imageId, imageUser, startedAtMs, backoffMs } = this.record;
     const end = this.end();
-    return { id: this.id, image, imageId, startedAtMs, backoffMs, ...(end === undefined ? {} : { end }) };
+    return {
+      id: this.id,
+      image,
+      imageId,
+      ...(imageUser === undefined ? {} : { imageUser }),
+      startedAtMs,
+      backoffMs,
+      ...(end === undefined ? {} : { end }),
+    };
   }
 
   isRunning(): boolean {

@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import type { Container, Pod } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import { portNumber } from './probe-check.js';
@@ -55,6 +56,16 @@ function failure(
   const { name, namespace, uid } = pod.metadata;
   const place = `Container "${container.name}" in Pod "${name}_${namespace}(${uid})"`;
   return new Error(`${what} for ${place} failed - error: ${why}, message: ${JSON.stringify(output)}`);
+}
+
+/** The signal that asks the container's program to end, where its manifest names one. Younger than the published types. */
+export function stopSignalOf({ lifecycle }: Container): NodeJS.Signals | undefined {
+  const name: unknown = lifecycle !== undefined && 'stopSignal' in lifecycle ? lifecycle.stopSignal : undefined;
+  return isSignal(name) ? name : undefined;
+}
+
+function isSignal(name: unknown): name is NodeJS.Signals {
+  return typeof name === 'string' && Object.hasOwn(constants.signals, name);
 }
 
 /** As Go prints a slice of strings. */

@@ -21,6 +21,7 @@ import { containerLaunch, standardEnvironment } from './container-launch.js';
 import { resourceLimits } from './container-resources.js';
 import { ContainerRun } from './container-run.js';
 import { ContainerConfigError, type EnvironmentSources, resolveEnvironment } from './environment.js';
+import { stopSignalOf } from './lifecycle-hook.js';
 import type { PodDirectory } from './pod-directory.js';
 import { podFiles } from './pod-files.js';
 import type { PodHost } from './pod-host.js';
@@ -195,6 +196,7 @@ export class PodContainers {
     const number = previous === undefined ? 0 : previous.record.number + 1;
     const group = { plane: this.#host.network.bridge, pod: this.#uid, container: `${container.name}-${number}` };
     const cgroups = createCgroup(this.#host.cgroups, group, resourceLimits(pod, container));
+    const stopSignal = stopSignalOf(container) ?? image.stopSignal;
     this.#directory.writeRun({
       container: container.name,
       number,
@@ -205,7 +207,7 @@ export class PodContainers {
       backoffMs: nextBackoffMs(previous?.facts()),
       cgroups,
       messageFromLog: container.terminationMessagePolicy === 'FallbackToLogsOnError',
-      ...(image.stopSignal === undefined ? {} : { stopSignal: image.stopSignal }),
+      ...(stopSignal === undefined ? {} : { stopSignal }),
     });
     const record = this.#directory.readRun(container.name, number);
     if (record === undefined) throw new Error(`the record of ${container.name}'s start cannot be read back`);

@@ -99,7 +99,7 @@ function containerStatus(
     restartCount: facts?.restartCount ?? 0,
     state,
     lastState,
-    ...containerDetails(observation.pod, container, isRunning),
+    ...containerDetails(observation.pod, container, run),
   };
 }
 
@@ -145,7 +145,7 @@ function terminated(run: RunFacts) {
 }
 
 function conditions(
-  { pod, podIp, plan, nowMs }: PodObservation,
+  { pod, podIp, plan, facts, nowMs }: PodObservation,
   phase: Phase,
   statuses: readonly ContainerStatus[],
 ): readonly PodCondition[] {
@@ -162,7 +162,7 @@ function conditions(
     condition('PodReadyToStartContainers', podIp !== undefined),
     condition('Initialized', plan.isInitialized, {
       reason: 'ContainersNotInitialized',
-      message: 'containers with incomplete status: init containers have not all ended well',
+      message: `containers with incomplete status: [${incompleteInit(pod, facts).join(' ')}]`,
     }),
     condition('Ready', isReady, areReady ? gateClosed : notReady),
     condition('ContainersReady', areReady, notReady),
@@ -172,6 +172,14 @@ function conditions(
   const { generation } = pod.metadata;
   const observed = generation === undefined ? {} : { observedGeneration: generation };
   return [...ours.map((own) => ({ ...withTransition(own, before, nowMs), ...observed })), ...others];
+}
+
+function incompleteInit({ spec }: Pod, facts: PodObservation['facts']): readonly string[] {
+  const isComplete = (container: Container) => {
+    const fact = facts.get(container.name);
+    return isSidecar(container) ? fact?.isStarted === true : fact?.current?.end?.exitCode === 0;
+  };
+  return (spec?.initContainers ?? []).filter((container) => !isComplete(container)).map(({ name }) => name);
 }
 
 function gateProblem({ status }: Pod, gate: string): readonly string[] {

@@ -104,7 +104,7 @@ async function makeVolume(path: string, volume: Volume, sources: VolumeSources):
   else if (isClaim(volume)) await linkClaim(path, volume, sources);
   else {
     const { files, renewAtMs } = await projectedFiles(volume, sources);
-    writeFiles(path, files);
+    writeFiles(path, files, sources.pod.spec?.securityContext?.fsGroup);
     return renewAtMs;
   }
   return undefined;

@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -21,18 +22,23 @@ export interface ProjectedFile {
   readonly mode: number;
 }
 
+const groupMayRead = 0o440;
+
 /**
  * All files change at once: they live in a directory of their own, `..data` is a link to it, and each file is a link
- * through `..data`. A change makes a new directory and renames the link over the old one.
+ * through `..data`. A change makes a new directory and renames the link over the old one. With a group, that may read them.
  */
-export function writeFiles(path: string, files: readonly ProjectedFile[]): void {
+export function writeFiles(path: string, projected: readonly ProjectedFile[], group?: number): void {
   mkdirSync(path, { recursive: true });
+  const files =
+    group === undefined ? projected : projected.map((file) => ({ ...file, mode: file.mode | groupMayRead }));
   if (isWritten(path, files)) return;
   const version = `..${process.hrtime.bigint()}`;
   for (const file of files) {
     const target = join(path, version, file.path);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, file.content);
+    if (group !== undefined) chownSync(target, 0, group);
     chmodSync(target, file.mode);
   }
   mkdirSync(join(path, version), { recursive: true });

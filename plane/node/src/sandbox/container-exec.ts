@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { PassThrough, type Readable, type Writable } from 'node:stream';
 import type { ContainerProcess } from './container-process.js';
@@ -28,6 +29,8 @@ export interface StreamedProcess {
 /** Joins the container's control groups, where it may, and becomes the command. */
 const joinGroups =
   'groups=$1; shift; for group in $groups; do echo 0 2>/dev/null >"$group/cgroup.procs"; done; exec "$@"';
+/** kubectl cp unpacks with tar, which as root gives files to the users of the archive: where there are none, it fails. */
+const keepNoOwners = { TAR_OPTIONS: '--no-same-owner' };
 /** Output may be held open by what the process left behind; after its end, so much silence ends it. */
 const silenceMs = 500;
 
@@ -46,7 +49,7 @@ export async function startInContainer(
       detached: true,
       // A terminal without input stays silent; it does not end.
       stdio: [stdin || tty ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-      env: tty ? { TERM: 'xterm', ...entry.environment } : entry.environment,
+      env: { ...(tty ? { TERM: 'xterm' } : {}), ...(isRootAlone() ? keepNoOwners : {}), ...entry.environment },
     },
   );
   await new Promise<void>((resolve, reject) => {
@@ -78,6 +81,12 @@ export async function startInContainer(
     },
     exitCode,
   };
+}
+
+/** In a user namespace of an ordinary user, root is the only user there is. */
+function isRootAlone(): boolean {
+  const [, , count] = readFileSync('/proc/self/uid_map', 'utf8').trim().split(/\s+/);
+  return count === '1';
 }
 
 function outputOf(source: Readable | null): Readable {

@@ -40,6 +40,13 @@ export async function fakeNode(): Promise<FakeNode> {
     else response.writeHead(method === 'DELETE' ? 418 : 200, { 'content-type': 'text/plain', 'x-own': 'yes' });
     response.end(JSON.stringify({ method, url, body, headers }));
   });
+  // After the change of protocol, everything comes back.
+  web.on('upgrade', (request, socket) => {
+    socket.on('error', () => undefined);
+    const head = `Upgrade: ${request.headers.upgrade}\r\nConnection: Upgrade\r\nX-Url: ${request.url}\r\n`;
+    socket.write(`HTTP/1.1 101 Switching Protocols\r\n${head}\r\nfirst`);
+    socket.pipe(socket);
+  });
   for (const server of [doubler, web]) {
     server.on('connection', (socket: Socket) => {
       open.add(socket);

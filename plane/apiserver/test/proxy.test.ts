@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { type FakeNode, fakeNode } from './fake-node.js';
 import { type ServerUnderTest, startServer } from './server-under-test.js';
+import { upgrade, webSocketHeaders } from './upgraded-connection.js';
 
 const root = '/api/v1/namespaces/default';
 let api: ServerUnderTest;
@@ -76,4 +77,33 @@ test('what does not answer is a 503 in the words of upstream', async () => {
     assert.equal(reply.status, code, path);
     assert.equal(reply.json.message, message);
   }
+});
+
+test('a connection that changes its protocol in the pod is joined through, of a pod and of a service', async () => {
+  for (const name of ['pods/p:80', 'services/s:web']) {
+    const connection = await upgrade(api, 'GET', `${root}/${name}/proxy/live?a=b`, webSocketHeaders(''));
+    assert.equal(connection.status, 101, name);
+    assert.equal(connection.headers.upgrade, 'websocket');
+    assert.equal(connection.headers['x-url'], '/live?a=b');
+    assert.equal(String(await connection.read(5)), 'first');
+    connection.write(Buffer.from('over and over'));
+    assert.equal(String(await connection.read(13)), 'over and over');
+    connection.close();
+  }
+  assert.equal((await upgrade(api, 'GET', `${root}/pods/p:9/proxy/`, webSocketHeaders(''))).status, 503);
+});
+
+test('a node tells whether its agent works and which pods it has', async () => {
+  await api.send('POST', '/api/v1/nodes', { metadata: { name: 'n1' } });
+  const health = await api.send('GET', '/api/v1/nodes/n1/proxy/healthz');
+  assert.equal(health.status, 200);
+  assert.equal(health.text, 'ok');
+  const { json } = await api.send('GET', '/api/v1/nodes/n1:10250/proxy/pods');
+  assert.equal(json.kind, 'PodList');
+  assert.deepEqual(
+    json.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+    ['p'],
+  );
+  assert.equal((await api.send('GET', '/api/v1/nodes/n1/proxy/stats')).status, 404);
+  assert.equal((await api.send('GET', '/api/v1/nodes/none/proxy/healthz')).json.message, 'nodes "none" not found');
 });

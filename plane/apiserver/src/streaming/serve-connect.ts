@@ -1,20 +1,14 @@
-import { StatusError } from '@castellan/machinery';
 import type { KnownExchange } from '../request/exchange.js';
 import type { Server } from '../request/server.js';
 import { serveCommand } from './serve-command.js';
+import { serveNodeProxy } from './serve-node-proxy.js';
 import { servePortForward } from './serve-port-forward.js';
 import { serveProxy } from './serve-proxy.js';
 
 type Serve = (server: Server, exchange: KnownExchange) => Promise<void>;
 
-/** The nodes' own API, which kubelets have elsewhere. */
-const refuseNode: Serve = async () => {
-  const why = 'the node agent of this plane has no HTTP API; look at its pods, or at its logs with kubectl logs';
-  throw StatusError.of('ServiceUnavailable', `error trying to reach service: ${why}`);
-};
-
 const handlers: Readonly<Record<string, Serve>> = {
-  'nodes/proxy': refuseNode,
+  'nodes/proxy': serveNodeProxy,
   'pods/attach': serveCommand,
   'pods/exec': serveCommand,
   'pods/portforward': servePortForward,

@@ -24,7 +24,16 @@ const ownHeaders: readonly string[] = [
   'upgrade',
 ];
 
-/** Any method on pods/NAME/proxy/PATH and services/NAME/proxy/PATH: a request to a program in a pod, passed on. */
+/** What a program in a pod answered; with `socket` it left HTTP, and `first` are its first bytes after that. */
+interface Answer {
+  readonly message: IncomingMessage;
+  readonly switched?: { readonly socket: Duplex; readonly first: Buffer };
+}
+
+/**
+ * Any method on pods/NAME/proxy/PATH and services/NAME/proxy/PATH: a request to a program in a pod, passed on. A connection that changes its
+ * protocol there (a WebSocket) is joined through.
+ */
 export async function serveProxy(server: Server, exchange: KnownExchange): Promise<void> {
   const { info, request, reply } = exchange;
   const [, prefix = '', path = ''] = /^((?:\/[^/]*){7})(.*)$/s.exec(request.path) ?? [];
@@ -37,7 +46,12 @@ export async function serveProxy(server: Server, exchange: KnownExchange): Promi
     reply.text(301, '', 'text/plain; charset=utf-8', { location: `${prefix}/${query}` });
     return;
   }
-  const answer = await ask(server, exchange, { target, path: path + query });
+  const { message: answer, switched } = await ask(server, exchange, { target, path: path + query });
+  if (switched !== undefined) {
+    const { upgrade = '' } = answer.headers;
+    joinSockets(reply.switchProtocols({ ...passed(answer.headers), upgrade }), switched);
+    return;
+  }
   const location = answer.headers.location;
   const headers = {
     ...passed(answer.headers),
@@ -59,14 +73,16 @@ async function ask(
   server: Server,
   { info, request }: KnownExchange,
   { target, path }: { readonly target: ProxyTarget; readonly path: string },
-): Promise<IncomingMessage> {
+): Promise<Answer> {
   const gone = new AbortController();
   request.onClose(() => gone.abort());
   try {
     const body = await request.body(bodyLimitBytes);
     const wish = { namespace: info.namespace ?? '', pod: target.pod, port: target.port, at: 'address' } as const;
     const socket = await nodeOf(server, target).connect(wish, gone.signal);
-    return await new Promise<IncomingMessage>((resolve, reject) => {
+    const { upgrade } = request.headers;
+    const wanted = request.upgrade === undefined || upgrade === undefined ? {} : { connection: 'Upgrade', upgrade };
+    return await new Promise<Answer>((resolve, reject) => {
       const sent = httpRequest({
         method: request.method,
         path,
@@ -76,10 +92,12 @@ async function ask(
           host: `${target.pod}:${target.port}`,
           'x-forwarded-uri': request.path,
           ...(body.length === 0 ? {} : { 'content-length': body.length }),
+          ...wanted,
         },
         signal: gone.signal,
       });
-      sent.once('response', resolve);
+      sent.once('response', (message) => resolve({ message }));
+      sent.once('upgrade', (message, own, first) => resolve({ message, switched: { socket: own, first } }));
       sent.once('error', reject);
       sent.end(body);
     });
@@ -87,6 +105,19 @@ async function ask(
     if (error instanceof StatusError) throw error;
     const problem = (statusOf(error).message ?? '').replace(/^Internal error occurred: /, '');
     throw StatusError.of('ServiceUnavailable', `error trying to reach service: ${problem}`);
+  }
+}
+
+/** Until one of both ends. */
+function joinSockets(client: Duplex, { socket, first }: NonNullable<Answer['switched']>): void {
+  if (first.length > 0) socket.unshift(first);
+  for (const [from, to] of [
+    [client, socket],
+    [socket, client],
+  ] as const) {
+    from.on('error', () => to.destroy());
+    from.once('close', () => to.destroy());
+    from.pipe(to);
   }
 }
 

@@ -59,6 +59,8 @@ class NodeLifecycle {
   readonly #health = new NodeHealth();
   readonly #pace = new EvictionPace();
   readonly #inTrouble = new Set<string>();
+  /** The uids of known nodes, by name. */
+  readonly #registered = new Map<string, string>();
 
   constructor({ monitorGraceMs = 50_000, startupGraceMs = 60_000 }: NodeLifecycleOptions) {
     this.#graceMs = { monitor: monitorGraceMs, startup: startupGraceMs };
@@ -73,8 +75,10 @@ class NodeLifecycle {
     if (found === undefined || found.metadata.deletionTimestamp !== undefined) {
       this.#health.forget(name);
       this.#inTrouble.delete(name);
+      this.#registered.delete(name);
       return undefined;
     }
+    this.#register(found, context);
     try {
       const { node, checkMs } = await this.#check(found, context);
       const evictMs = await this.#taint(node, context);
@@ -84,6 +88,14 @@ class NodeLifecycle {
       if (isStatusError(error, 'NotFound')) return undefined;
       throw error;
     }
+  }
+
+  #register(node: Node, { events }: ReconcileContext): void {
+    const { name = '', uid = '' } = node.metadata;
+    if (this.#registered.get(name) === uid) return;
+    this.#registered.set(name, uid);
+    const message = `Node ${name} event: Registered Node ${name} in Controller`;
+    events.record(node, { type: 'Normal', reason: 'RegisteredNode', message });
   }
 
   /** Notes that nothing is heard of the node; gives the node as it is then, and when to look again. */

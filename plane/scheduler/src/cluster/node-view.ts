@@ -53,7 +53,10 @@ export class NodeView {
 
   /** Its pods stay. */
   update(node: Node): void {
-    if (node.status !== this.#node.status) this.#allocatable = allocatableOf(node);
+    const { allocatable, capacity } = this.#node.status ?? {};
+    // Heartbeats change the status and leave these as they are.
+    const isSame = node.status?.allocatable === allocatable && node.status?.capacity === capacity;
+    if (!isSame) this.#allocatable = allocatableOf(node);
     this.#node = node;
   }
 

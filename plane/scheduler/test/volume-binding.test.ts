@@ -198,7 +198,7 @@ class Journey {
       events: { record: quiet },
     };
     const state = await this.#plugin.preBind?.(this.#pod, 'b', context);
-    return typeof state === 'object' ? state.reasons.join() : (state ?? 'no state');
+    return typeof state === 'object' ? state.reasons.join() : (state ?? 'nothing to do');
   }
 }
 
@@ -217,6 +217,7 @@ test('S15: before a pod is bound its node is named in the claim, and its volume 
   journey.change(volume('v', 'b'));
   assert.equal(await journey.preBind(), 'ready');
   assert.equal(journey.patches.length, 1);
+  assert.equal(await journey.preBind(), 'nothing to do', 'what is bound is promised no more');
 });
 
 test('S15: when its volume cannot be made, or is elsewhere, a pod is placed anew', async () => {

@@ -54,7 +54,7 @@ export function volumeBinding(): SchedulerPlugin {
     },
     preBind(pod, nodeName, context) {
       const reservation = reserved.of(pod);
-      return reservation === undefined ? undefined : bindVolumes(reservation, nodeName, context);
+      return reservation === undefined ? undefined : carryOut(reservation, nodeName, context);
     },
   };
 }
@@ -76,20 +76,21 @@ interface Reservation {
   readonly plan: VolumePlan;
   /** Claims in which the node's name was written: where it is gone again, the volume could not be made. */
   readonly announced: Set<string>;
+  end(): void;
 }
 
-/** What was promised to pods that are on their way to a node. */
+/** What was promised to pods that are on their way to a node, by the pod's uid. */
 class Reservations {
   readonly #byPod = new Map<string, Reservation>();
 
-  add(pod: Pod, nodeName: string, plan: VolumePlan): () => void {
-    const key = formatKey(keyOf(pod));
-    this.#byPod.set(key, { nodeName, plan, announced: new Set() });
-    return () => this.#byPod.delete(key);
+  add({ metadata: { uid = '' } }: Pod, nodeName: string, plan: VolumePlan): () => void {
+    const end = () => this.#byPod.delete(uid);
+    this.#byPod.set(uid, { nodeName, plan, announced: new Set(), end });
+    return end;
   }
 
-  of(pod: Pod): Reservation | undefined {
-    return this.#byPod.get(formatKey(keyOf(pod)));
+  of({ metadata: { uid = '' } }: Pod): Reservation | undefined {
+    return this.#byPod.get(uid);
   }
 
   claimOf(volumeName: string): string | undefined {
@@ -107,6 +108,13 @@ class Reservations {
     }
     return undefined;
   }
+}
+
+/** When all is bound the cache shows it, and nothing has to be remembered. */
+async function carryOut(reservation: Reservation, nodeName: string, context: ReconcileContext): Promise<PreBindState> {
+  const state = await bindVolumes(reservation, nodeName, context);
+  if (state === 'ready') reservation.end();
+  return state;
 }
 
 /** Writes what is not written yet, and says whether all is bound. May be called again and again. */

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Pod, pods } from '@castellan/machinery';
+import { powerOff } from '../src/agent/power-off.js';
 import { removeEverything } from '../src/index.js';
 import { requireCommand } from '../src/sandbox/command.js';
 import { ContainerProcess } from '../src/sandbox/container-process.js';
@@ -139,6 +140,37 @@ test('N12 a pod that was deleted while no agent ran ends when the next one start
       await agent.stop('stop');
     }
   }),
+);
+
+test(
+  'N3 after a restart of the machine pods start again from their volumes, and process numbers mean nothing',
+  { skip },
+  () =>
+    withDataDirectory(async (directory) => {
+      const volume = { volumes: [{ name: 'data', emptyDir: {} }] };
+      const main = { volumeMounts: [{ name: 'data', mountPath: '/data' }] };
+      const script = `echo x >>/data/starts; wc -l </data/starts; ${waitAtGate}`;
+      const cluster = await killedAgent(directory, [shellPod('a', script, { ...volume, main })]);
+      const before = await cluster.get(pods, { namespace: 'default', name: 'a' });
+      await powerOff(directory, 'node-a');
+      const state = join(directory, 'pods', before.metadata.uid ?? '', 'containers/main/0/state');
+      assert.equal(existsSync(join(state, 'exit')), false, 'nobody has written down how it ended');
+      writeFileSync(join(state, 'boot'), 'the boot before');
+      // The number that the supervisor had is this process's now.
+      writeFileSync(join(state, 'process'), readFileSync('/proc/self/stat'));
+      const agent = await startAgent(directory, { cluster });
+      try {
+        const isAgain = (pod: Pod) => isReady(pod) && mainStatus(pod).restartCount === 1;
+        const after = await agent.podThat('a', 'to run again', isAgain);
+        assert.equal(after.status?.podIP, before.status?.podIP);
+        const { exitCode, reason } = mainStatus(after).lastState?.terminated ?? {};
+        assert.deepEqual([exitCode, reason], [137, 'ContainerStatusUnknown']);
+        await agent.logIs('a', '2\n');
+        await agent.logIs('a', '1\n', { previous: true });
+      } finally {
+        await agent.stop('stop');
+      }
+    }),
 );
 
 test(

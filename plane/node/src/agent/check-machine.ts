@@ -28,6 +28,7 @@ const programs: readonly Program[] = [
   { name: 'nsenter', package: 'util-linux', versionFlag: '--version', isOptional: false },
   { name: 'setpriv', package: 'util-linux', versionFlag: '--version', isOptional: false },
   { name: 'nft', package: 'nftables', versionFlag: '--version', isOptional: true },
+  { name: 'fallocate', package: 'util-linux', versionFlag: '--version', isOptional: true },
   { name: 'script', package: 'bsdutils', versionFlag: '--version', isOptional: true },
   { name: 'getent', package: 'libc-bin', versionFlag: '--version', isOptional: false },
   { name: 'etcd', package: 'etcd-server', versionFlag: '--version', isOptional: true },

@@ -1,4 +1,14 @@
-import { appendFileSync, existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Offsets, Output } from './log-files.js';
 
@@ -15,25 +25,34 @@ const columns: Readonly<Record<keyof Mark, number>> = { atMs: 0, stdout: 8, stde
 /** When the parts of a container's outputs were written, as it was noted down; in the order of time. */
 export class LogMarks {
   readonly #path: string;
+  /** Of which the first `#length` are in use. */
   #bytes: Buffer = Buffer.alloc(0);
-  #file = '';
+  #length = 0;
+  #inode: number | undefined;
 
   constructor(directory: string) {
     this.#path = marksPath(directory);
     this.refresh();
   }
 
-  /** Takes in what was noted meanwhile. */
+  /** Takes in what was noted meanwhile; all of it anew when the marks were written anew. */
   refresh(): void {
     const stat = statSync(this.#path, { throwIfNoEntry: false });
-    const file = `${stat?.ino}:${stat?.size}`;
-    if (file === this.#file) return;
-    this.#bytes = stat === undefined ? Buffer.alloc(0) : readFileSync(this.#path);
-    this.#file = file;
+    if (stat === undefined || (stat.ino === this.#inode && stat.size === this.#length)) return;
+    const file = openSync(this.#path, 'r');
+    try {
+      const { ino, size } = fstatSync(file);
+      if (ino !== this.#inode) this.#length = 0;
+      this.#inode = ino;
+      if (size > this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes], 2 * size);
+      this.#length += readSync(file, this.#bytes, this.#length, size - this.#length, this.#length);
+    } finally {
+      closeSync(file);
+    }
   }
 
   get count(): number {
-    return Math.floor(this.#bytes.length / markBytes);
+    return Math.floor(this.#length / markBytes);
   }
 
   /** The number of the mark by which this byte of an output was there; `count` when none tells. */

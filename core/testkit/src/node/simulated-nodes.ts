@@ -125,7 +125,7 @@ export class SimulatedNodes {
       client,
       world,
       hostIp: addressOf(index),
-      podIp: `10.244.${index}.${this.#addresses}`,
+      podIp: podAddress(index, this.#addresses),
       pace: { ...defaultPace, ...pace },
       programOf,
       ended: () => this.#pods.delete(uid),
@@ -151,7 +151,7 @@ export class SimulatedNodes {
         name,
         labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux', 'kubernetes.io/arch': 'amd64' },
       },
-      spec: { podCIDR: `10.244.${index}.0/24`, podCIDRs: [`10.244.${index}.0/24`] },
+      spec: { podCIDR: `${podAddress(index, 0)}/16`, podCIDRs: [`${podAddress(index, 0)}/16`] },
     };
     try {
       await client.create(nodes, node);
@@ -191,6 +191,11 @@ export class SimulatedNodes {
     if (this.#options.names.includes(node)) return;
     throw new Error(`no simulated node is named ${node}; next: name one of ${this.#options.names.join(', ')}`);
   }
+}
+
+/** Room for 65,000 pods, one after the other: no address is used twice. */
+function podAddress(node: number, pod: number): string {
+  return `10.${100 + node}.${pod >> 8}.${pod & 255}`;
 }
 
 function addressOf(index: number): string {

@@ -99,9 +99,11 @@ function pendingIndexes(view: JobView, count: number): readonly number[] {
 }
 
 /** Pods without an index of their own go first, then in the order in which any controller would remove them. */
-function superfluous({ job, active }: JobView, wanted: number, nowMs: number): readonly Pod[] {
+function superfluous({ job, active, activeIndexes }: JobView, wanted: number, nowMs: number): readonly Pod[] {
+  const hasOneEach = !isIndexed(job) || activeIndexes.size === active.length;
+  if (active.length <= wanted && hasOneEach) return [];
   const candidates = inDeletionOrder(active, [], nowMs);
-  if (!isIndexed(job)) return candidates.slice(0, Math.max(0, active.length - wanted));
+  if (!isIndexed(job)) return candidates.slice(0, active.length - wanted);
   const kept = new Map<number, Pod>();
   for (const pod of candidates) {
     const index = completionIndexOf(pod, job);

@@ -1,6 +1,6 @@
 import type { Log } from '@castellan/runtime';
 import type { Clock } from '@castellan/world';
-import { runCommand } from '../sandbox/command.js';
+import { type CommandResult, runCommand } from '../sandbox/command.js';
 import { emptyRuleset, type Ruleset, rulesetChanges } from './ruleset.js';
 
 export interface NftTableOptions {
@@ -34,7 +34,7 @@ export class NftTable {
   static async open(options: NftTableOptions): Promise<NftTable> {
     const { name, base } = options;
     const create = [`add table ip ${name}`, ...base];
-    const kept = await runCommand('nft', ['-f', '-'], { input: script(create) });
+    const kept = await runNft(create);
     // A table of another release may have another base: nothing of it can be kept.
     if (kept.exitCode !== 0) await write([`add table ip ${name}`, `delete table ip ${name}`, ...create]);
     return new NftTable(options);
@@ -103,14 +103,23 @@ export async function removeNftTables(bridge: string): Promise<void> {
     `add table ip ${name}`,
     `delete table ip ${name}`,
   ]);
-  await runCommand('nft', ['-f', '-'], { input: script(commands) }).catch(() => undefined);
+  await runNft(commands).catch(() => undefined);
 }
 
 async function write(commands: readonly string[]): Promise<void> {
-  const { exitCode, stderr } = await runCommand('nft', ['-f', '-'], { input: script(commands) });
+  const { exitCode, stderr } = await runNft(commands);
   if (exitCode !== 0) throw new Error(`nft failed: ${stderr.trim()}`);
 }
 
-function script(commands: readonly string[]): string {
-  return `${commands.join('\n')}\n`;
+/** In one transaction. An ordinary user's PATH may lack the directory where nft is. */
+async function runNft(commands: readonly string[]): Promise<CommandResult> {
+  const { PATH = '', ...rest } = definedOf(process.env);
+  const environment = { ...rest, PATH: `${PATH}:/usr/sbin:/sbin` };
+  return await runCommand('nft', ['-f', '-'], { input: `${commands.join('\n')}\n`, environment });
+}
+
+function definedOf(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
+  );
 }

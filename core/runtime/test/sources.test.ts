@@ -149,6 +149,45 @@ test('S3: keys of a source of higher priority run first', async () => {
   await bench.stop();
 });
 
+test('S7: keys that the controller calls urgent run first, by what the cache shows when something asks for them', async () => {
+  const urgency = ({ metadata }: KubernetesObject) => Number(metadata.labels?.urgency ?? 0);
+  const bench = new Bench(
+    {
+      priority: (key, cache) => {
+        const object = cache.get(configMaps, key);
+        return object === undefined ? 0 : urgency(object);
+      },
+    },
+    100,
+  );
+  await bench.create('a', 'b', 'c', 'd');
+  await bench.start();
+  await bench.patch('c', { metadata: { labels: { urgency: '5' } } });
+  await bench.patch('d', { metadata: { labels: { urgency: '7' } } });
+  await bench.world.advance(1_000);
+  assert.deepEqual(bench.takeRuns(), ['a', 'd', 'c', 'b']);
+  await bench.stop();
+});
+
+test('S1: a source is given the change itself, and both sides of an update', async () => {
+  const told: string[] = [];
+  const source = watchSource({
+    type: secrets,
+    map: (object, _, change) => {
+      told.push(`${change.kind} ${object === change.object ? 'now' : 'before'}`);
+      return [];
+    },
+  });
+  const bench = new Bench({ watches: [source] });
+  await bench.start();
+  await bench.client.create(secrets, { metadata: keyNamed('a') });
+  await bench.world.advance(0);
+  await bench.client.patch(secrets, keyNamed('a'), { type: 'merge', body: { data: { x: '1' } } });
+  await bench.world.advance(0);
+  assert.deepEqual(told, ['added now', 'updated before', 'updated now']);
+  await bench.stop();
+});
+
 test('S4, 22: a burst of changes is one run, at the end of the debounce that the first of them began', async () => {
   const bench = new Bench({ debounceMs: 1_000 });
   await bench.create('a');

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, Volume } from '@castellan/machinery';
 import { claimDirectory, linkClaim } from './claim-volumes.js';
+import { ownershipError } from './group-ownership.js';
 import type { VolumeSources } from './projected-files.js';
 
 const volume: Volume = { name: 'data', persistentVolumeClaim: { claimName: 'data' } };
@@ -157,4 +158,12 @@ test('VO7: a volume is given to the group that the pod names, with all that is i
   writeFileSync(join(directory, 'later'), '', { mode: 0o600 });
   await linkClaim(path, volume, sources({ ...found, pod: given('OnRootMismatch') }));
   assert.equal(statSync(join(directory, 'later')).mode & 0o7777, 0o600);
+});
+
+test('VO7: where files cannot be given to a group the pod says so, each time in the same words', () => {
+  const refused = (path: string) =>
+    Object.assign(new Error(`EINVAL: invalid argument, chown '${path}'`), { code: 'EINVAL', syscall: 'chown' });
+  const message = 'fsGroup cannot be set (EINVAL); next: leave fsGroup out, or run the plane as root';
+  for (const path of ['/a', '/b']) assert.equal(ownershipError(refused(path))?.message, message);
+  assert.equal(ownershipError(new Error('anything else')), undefined);
 });

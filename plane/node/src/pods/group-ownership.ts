@@ -15,9 +15,19 @@ export async function giveGroup(directory: string, group: number, policy: string
   try {
     await give(directory, group);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new VolumeError(`fsGroup ${group} cannot be set: ${reason}`, { cause: error });
+    throw ownershipError(error) ?? error;
   }
+}
+
+/**
+ * Where a file cannot be given to a user or a group: those of an ordinary user's plane have one of each. Without the path, which
+ * may be another at each try: a message that stays the same is told once.
+ */
+export function ownershipError(error: unknown): VolumeError | undefined {
+  if (!(error instanceof Error) || !('syscall' in error) || !/chown$/.test(String(error.syscall))) return undefined;
+  const code = 'code' in error ? ` (${error.code})` : '';
+  const message = `fsGroup cannot be set${code}; next: leave fsGroup out, or run the plane as root`;
+  return new VolumeError(message, { cause: error });
 }
 
 async function isGiven(directory: string, group: number): Promise<boolean> {

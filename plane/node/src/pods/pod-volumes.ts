@@ -4,6 +4,7 @@ import type { Container, Pod, Volume } from '@castellan/machinery';
 import type { Mount } from '../sandbox/root-file-system.js';
 import { claimDirectory, linkClaim } from './claim-volumes.js';
 import { ensureEmptyDirectory } from './empty-directory.js';
+import { ownershipError } from './group-ownership.js';
 import { ensureHostPath } from './host-path.js';
 import type { PodHost } from './pod-host.js';
 import { projectedFiles, type VolumeSources } from './projected-files.js';
@@ -88,10 +89,10 @@ async function makeVolumes(
         const renewAtMs = await makeVolume(join(directory, volume.name), volume, sources);
         if (renewAtMs !== undefined) renewals.push(renewAtMs);
       } catch (error) {
-        if (!(error instanceof VolumeError)) throw error;
-        throw new VolumeError(`MountVolume.SetUp failed for volume "${volume.name}" : ${error.message}`, {
-          cause: error,
-        });
+        const problem = error instanceof VolumeError ? error : ownershipError(error);
+        if (problem === undefined) throw error;
+        const message = `MountVolume.SetUp failed for volume "${volume.name}" : ${problem.message}`;
+        throw new VolumeError(message, { cause: error });
       }
     }),
   );

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { pods } from '@castellan/machinery';
 import { detectCgroups } from '../src/sandbox/cgroups.js';
 import { bridgeName } from '../src/sandbox/plane-network.js';
-import { isReady, mainStatus, shellPod, withAgent } from './agent-under-test.js';
+import { conditionOf, isReady, mainStatus, shellPod, withAgent } from './agent-under-test.js';
 import { cannotRunPods, until } from './machine.js';
 
 const layout = cannotRunPods() === false ? detectCgroups('castellan-test') : undefined;
@@ -47,6 +47,48 @@ test(
     assert.equal(existsSync(groups), false);
   }),
 );
+
+test(
+  'N49 resources are changed while a container runs, or with a restart where it asks for one; what cannot be done is told',
+  { skip },
+  withAgent(async ({ cluster, podThat, eventsOf }, directory) => {
+    const key = { namespace: 'default', name: 'a' };
+    const small = { limits: { cpu: '500m', memory: '64Mi' }, requests: { cpu: '250m', memory: '64Mi' } };
+    const resizePolicy = [{ resourceName: 'memory', restartPolicy: 'RestartContainer' }];
+    const pod = shellPod('a', 'exec sleep 600', { main: { resources: small, resizePolicy } });
+    await cluster.create(pods, pod);
+    const { metadata } = await podThat('a', 'to be ready', isReady);
+    const [main] = pod.spec?.containers ?? [];
+    const resize = async (name: string, resources: object, container: object | undefined) => {
+      // A copy: what a cache has seen is frozen.
+      const body = structuredClone({ spec: { containers: [{ ...container, resources }] } });
+      await cluster.patch(pods, { ...key, name }, { type: 'merge', body });
+    };
+    await resize('a', { ...small, limits: { ...small.limits, cpu: '1500m' } }, main);
+    const grown = await podThat('a', 'to have more', (now) => mainStatus(now).resources?.limits?.cpu === '1500m');
+    assert.equal(mainStatus(grown).restartCount, 0);
+    assert.equal(quotaOf(directory, metadata.uid ?? ''), 150_000);
+    await until('the event', async () => (await eventsOf('a')).includes('ResizeCompleted Container main was resized'));
+    await resize('a', { requests: small.requests, limits: { cpu: '1500m', memory: '128Mi' } }, main);
+    const again = await podThat('a', 'to begin anew', (now) => isReady(now) && mainStatus(now).restartCount === 1);
+    assert.equal(mainStatus(again).resources?.limits?.memory, '128Mi');
+    const free = shellPod('free', 'exec sleep 600');
+    await cluster.create(pods, free);
+    await podThat('free', 'to be ready', isReady);
+    await resize('free', { limits: { memory: '64Mi' } }, free.spec?.containers[0]);
+    const refused = await podThat('free', 'to be told', (now) => conditionOf(now, 'PodResizePending') === 'True');
+    assert.equal(mainStatus(refused).resources?.limits, undefined);
+    await until('the event', async () =>
+      (await eventsOf('free')).includes('ResizeInfeasible container main was started without a limit on memory'),
+    );
+  }),
+);
+
+/** Microseconds of each tenth of a second that the container may run. */
+function quotaOf(directory: string, uid: string): number {
+  const file = layout?.kind === 'v1' ? 'cpu.cfs_quota_us' : 'cpu.max';
+  return Number.parseInt(readFileSync(join(cpuRoot, bridgeName(directory), uid, 'main-0', file), 'utf8'), 10);
+}
 
 /** The kernel counts the processes that it refused to a pod. */
 function wasRefused(directory: string, uid: string): boolean {

@@ -1,6 +1,7 @@
 import type { Container, Pod, VolumeMount } from '@castellan/machinery';
 import type { ContainerUser } from '../sandbox/container-user.js';
 import type { RunFacts } from './container-facts.js';
+import { givenResources } from './container-resources.js';
 import type { EphemeralContainer } from './pod-spec.js';
 import { containerUser } from './security-context.js';
 
@@ -11,19 +12,18 @@ export function containerDetails(
   run: RunFacts | undefined,
 ): object {
   const isRunning = run !== undefined && run.end === undefined;
-  const { resources, volumeMounts = [] } = container;
-  const hasResources = Object.keys({ ...resources?.requests, ...resources?.limits }).length > 0;
-  const requests = resources?.requests;
+  const { volumeMounts = [] } = container;
+  const mounts = volumeMounts.length === 0 ? {} : { volumeMounts: volumeMounts.map(mountStatus) };
+  if (!isRunning) return mounts;
+  // Also where there are none: it says that they can be changed in place.
+  const resources = run.resources ?? givenResources(container);
+  const { requests } = resources;
   return {
-    ...(isRunning && hasResources ? { resources: withoutClaims(resources) } : {}),
-    ...(isRunning && requests !== undefined ? { allocatedResources: requests } : {}),
-    ...(isRunning ? { user: { linux: linuxUser(containerUser(pod, container, run.imageUser)) } } : {}),
-    ...(volumeMounts.length === 0 ? {} : { volumeMounts: volumeMounts.map(mountStatus) }),
+    resources,
+    ...(requests === undefined ? {} : { allocatedResources: requests }),
+    user: { linux: linuxUser(containerUser(pod, container, run.imageUser)) },
+    ...mounts,
   };
-}
-
-function withoutClaims({ requests, limits }: NonNullable<Container['resources']> = {}): object {
-  return { ...(limits === undefined ? {} : { limits }), ...(requests === undefined ? {} : { requests }) };
 }
 
 /** The first group is among the further ones, as the kernel shows it. */

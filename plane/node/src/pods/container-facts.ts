@@ -1,4 +1,5 @@
 import type { ImageUser } from '../images/image.js';
+import type { GivenResources } from './container-resources.js';
 
 /** What is known of one container of a pod, from its records and probes. Plans and status are made of this alone. */
 export interface ContainerFacts {
@@ -26,6 +27,8 @@ export interface RunFacts {
   readonly imageId: string;
   /** Whom its image runs as, where that is not root. */
   readonly imageUser?: ImageUser;
+  /** What it has now, whatever the pod asks for. */
+  readonly resources?: GivenResources;
   readonly startedAtMs: number;
   /** How long the next start after this one has to wait. */
   readonly backoffMs: number;

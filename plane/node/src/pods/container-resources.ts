@@ -13,6 +13,16 @@ const leastShares = 2;
 const mostShares = 262_144;
 const sharesOfProcessor = 1_024;
 
+/** What a container was started with, or given since. */
+export interface GivenResources {
+  readonly requests?: Readonly<Record<string, string>>;
+  readonly limits?: Readonly<Record<string, string>>;
+}
+
+export function givenResources({ resources: { requests, limits } = {} }: Container): GivenResources {
+  return { ...(limits === undefined ? {} : { limits }), ...(requests === undefined ? {} : { requests }) };
+}
+
 /** What the kernel is told of a container's requests and limits, in kubelet's measures. */
 export function resourceLimits(pod: Pod, container: Container): ResourceLimits {
   const memoryBytes = limitOf(container, 'memory');

@@ -2,6 +2,7 @@ import { wasOutOfMemory } from '../sandbox/cgroups.js';
 import type { ContainerProcess, ContainerState } from '../sandbox/container-process.js';
 import { outputPath } from '../sandbox/log-files.js';
 import type { RunEnd, RunFacts } from './container-facts.js';
+import type { GivenResources } from './container-resources.js';
 import { isSuspended, type RunRecord } from './pod-directory.js';
 import { fileTail, terminationMessage } from './termination-message.js';
 
@@ -13,25 +14,36 @@ const unknownCode = 137;
 
 /** One start of a container: its record and its process, and how it ended. */
 export class ContainerRun {
-  readonly record: RunRecord;
+  #record: RunRecord;
   readonly process: ContainerProcess;
   readonly id: string;
   #end: RunEnd | undefined;
 
   constructor(record: RunRecord, process: ContainerProcess, podUid: string) {
-    this.record = record;
+    this.#record = record;
     this.process = process;
     this.id = `${podUid}/${record.container}/${record.number}`;
   }
 
+  get record(): RunRecord {
+    return this.#record;
+  }
+
+  /** It has been given other resources while it runs. */
+  resized(resources: GivenResources): RunRecord {
+    this.#record = { ...this.#record, resources };
+    return this.#record;
+  }
+
   facts(): RunFacts {
-    const { image, imageId, imageUser, startedAtMs, backoffMs } = this.record;
+    const { image, imageId, imageUser, resources, startedAtMs, backoffMs } = this.record;
     const end = this.end();
     return {
       id: this.id,
       image,
       imageId,
       ...(imageUser === undefined ? {} : { imageUser }),
+      ...(resources === undefined ? {} : { resources }),
       startedAtMs,
       backoffMs,
       ...(end === undefined ? {} : { end }),

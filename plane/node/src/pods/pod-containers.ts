@@ -18,7 +18,8 @@ import { requestToken } from './account-token.js';
 import type { ContainerFacts, WaitingFacts } from './container-facts.js';
 import { ContainerImage, ImageWait } from './container-image.js';
 import { containerLaunch, standardEnvironment } from './container-launch.js';
-import { resourceLimits } from './container-resources.js';
+import { type ResizeResult, resizeContainer } from './container-resize.js';
+import { givenResources, resourceLimits } from './container-resources.js';
 import { ContainerRun } from './container-run.js';
 import { ContainerConfigError, type EnvironmentSources, resolveEnvironment } from './environment.js';
 import { stopSignalOf } from './lifecycle-hook.js';
@@ -161,6 +162,15 @@ export class PodContainers {
     this.#entry(name).waiting = { reason, message, retryAtMs: this.#host.world.clock.now() };
   }
 
+  /** Gives a running container what the pod asks for now, as far as that can be done while it runs. */
+  resize(pod: Pod, container: Container): ResizeResult {
+    const run = this.run(container.name);
+    if (run === undefined || !run.isRunning()) return { kind: 'same' };
+    const result = resizeContainer(this.#host, run, { pod, container });
+    if (result.kind === 'done') this.#directory.updateRun(run.resized(givenResources(container)));
+    return result;
+  }
+
   /** Where the environment and the volumes of a pod come from; the pod as it is now. */
   sources(pod: Pod, podIp: string): EnvironmentSources & VolumeSources {
     const namespace = pod.metadata.namespace ?? '';
@@ -206,6 +216,7 @@ export class PodContainers {
       startedAtMs: this.#host.world.clock.now(),
       backoffMs: nextBackoffMs(previous?.facts()),
       cgroups,
+      resources: givenResources(container),
       messageFromLog: container.terminationMessagePolicy === 'FallbackToLogsOnError',
       ...(stopSignal === undefined ? {} : { stopSignal }),
     });

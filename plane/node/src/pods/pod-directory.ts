@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import type { ImageUser } from '../images/image.js';
 import { readRecord, writeRecord } from '../sandbox/record-file.js';
+import type { GivenResources } from './container-resources.js';
 import type { PodFailure } from './pod-failure.js';
 
 /** What is written down of a pod before anything of it is made. */
@@ -28,6 +29,7 @@ export interface RunRecord {
   readonly startedAtMs: number;
   readonly backoffMs: number;
   readonly cgroups: readonly string[];
+  readonly resources?: GivenResources;
   /** When it fails without a message of its own, the end of its log is taken for one. */
   readonly messageFromLog?: boolean;
   /** Asks its program to end; SIGTERM when absent. */
@@ -83,6 +85,11 @@ export class PodDirectory {
     rmSync(directory, { recursive: true, force: true });
     mkdirSync(directory, { recursive: true });
     writeRecord(join(directory, 'run.json'), record);
+  }
+
+  /** A record of a start that is there has changed. */
+  updateRun(record: RunRecord): void {
+    writeRecord(join(this.runDirectory(record.container, record.number), 'run.json'), record);
   }
 
   containers(): readonly string[] {

@@ -18,9 +18,13 @@ export interface PodObservation {
   readonly nowMs: number;
   /** Set while the pod cannot be got as far as its containers: a volume that cannot be made, say. */
   readonly problem?: string;
+  /** Why its containers cannot be given what the pod asks for now while they run. */
+  readonly resizeProblem?: string;
   /** Set when the pod fails as a whole. */
   readonly failure?: PodFailure;
 }
+
+const resizePending = 'PodResizePending';
 
 type Phase = 'Pending' | 'Running' | 'Succeeded' | 'Failed';
 
@@ -145,7 +149,7 @@ function terminated(run: RunFacts) {
 }
 
 function conditions(
-  { pod, podIp, plan, facts, nowMs }: PodObservation,
+  { pod, podIp, plan, facts, nowMs, resizeProblem }: PodObservation,
   phase: Phase,
   statuses: readonly ContainerStatus[],
 ): readonly PodCondition[] {
@@ -166,9 +170,12 @@ function conditions(
     }),
     condition('Ready', isReady, areReady ? gateClosed : notReady),
     condition('ContainersReady', areReady, notReady),
+    ...(resizeProblem === undefined
+      ? []
+      : [{ type: resizePending, status: 'True', reason: 'Infeasible', message: resizeProblem }]),
   ];
   const before = pod.status?.conditions ?? [];
-  const others = before.filter(({ type }) => !ours.some((own) => own.type === type));
+  const others = before.filter(({ type }) => type !== resizePending && !ours.some((own) => own.type === type));
   const { generation } = pod.metadata;
   const observed = generation === undefined ? {} : { observedGeneration: generation };
   return [...ours.map((own) => ({ ...withTransition(own, before, nowMs), ...observed })), ...others];

@@ -14,7 +14,7 @@ import { deleteObject, publishStatus } from './pod-object.js';
 import { failedPlan, type PodPlan, planPod } from './pod-plan.js';
 import { PodProbes, probeTarget } from './pod-probes.js';
 import { PodSandbox, removePodGroups } from './pod-sandbox.js';
-import { containerOf } from './pod-spec.js';
+import { containerOf, containersOf } from './pod-spec.js';
 import { podStatus } from './pod-status.js';
 import { PodStops, type StopWish } from './pod-stops.js';
 import { PodVolumes } from './pod-volumes.js';
@@ -52,6 +52,7 @@ export class PodWorker {
   #failure: PodFailure | undefined;
   #storageLookAtMs = 0;
   #isRefused = false;
+  #resizeProblem: string | undefined;
 
   constructor(host: PodHost, pod: Pod, hasEnded: (worker: PodWorker) => void) {
     this.uid = pod.metadata.uid ?? '';
@@ -174,6 +175,7 @@ export class PodWorker {
       if (this.#plan().start.includes(name)) await this.#start(name, network);
     }
     this.#watchRuns();
+    this.#resize();
     const plan = this.#plan();
     for (const name of plan.backingOff) this.#noteBackoff(name);
     if (plan.outcome !== undefined) this.#stopAll();
@@ -198,6 +200,22 @@ export class PodWorker {
         this.wake();
       },
     });
+  }
+
+  #resize(): void {
+    const problems: string[] = [];
+    for (const container of containersOf(this.#pod)) {
+      const result = this.#containers.resize(this.#pod, container);
+      const run = this.#containers.run(container.name);
+      if (result.kind === 'infeasible') problems.push(result.why);
+      if (result.kind === 'done') this.#note('Normal', 'ResizeCompleted', `Container ${container.name} was resized`);
+      if (result.kind === 'restart' && run !== undefined) {
+        this.#stop(run, { message: `Container ${container.name} resize requires restart` });
+      }
+    }
+    const problem = problems.length === 0 ? undefined : problems.join('; ');
+    if (problem !== undefined && problem !== this.#resizeProblem) this.#note('Warning', 'ResizeInfeasible', problem);
+    this.#resizeProblem = problem;
   }
 
   #checkDeadline(): void {
@@ -373,6 +391,7 @@ export class PodWorker {
       nowMs: this.#now(),
       ...(problem === undefined ? {} : { problem }),
       ...(this.#failure === undefined ? {} : { failure: this.#failure }),
+      ...(this.#resizeProblem === undefined ? {} : { resizeProblem: this.#resizeProblem }),
     });
     const written = await publishStatus(this.#host, this.#pod, status);
     // Only the status: what else changed, meanwhile even, reaches us by the watch, in order.

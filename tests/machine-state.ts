@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 
 /**
@@ -11,6 +11,8 @@ import { basename } from 'node:path';
 export interface MachineState {
   readonly namespaces: readonly string[];
   readonly links: readonly string[];
+  /** Of the packet filter. */
+  readonly tables: readonly string[];
   readonly addresses: readonly string[];
   readonly mounts: readonly string[];
   readonly cgroups: readonly string[];
@@ -21,6 +23,7 @@ export function machineState(directory: string): MachineState {
   return {
     namespaces: lines('ip', ['netns', 'list']),
     links: lines('ip', ['-o', 'link', 'show']).map((line) => line.split(':')[1]?.trim().split('@')[0] ?? line),
+    tables: existsSync('/usr/sbin/nft') && process.getuid?.() === 0 ? lines('nft', ['list', 'tables']) : [],
     addresses: lines('ip', ['-o', 'addr', 'show']).map((line) => line.split(/\s+/).slice(1, 4).join(' ')),
     mounts: readFileSync('/proc/self/mounts', 'utf8')
       .split('\n')
@@ -42,7 +45,15 @@ export function assertNothingLeft(directory: string, before: MachineState, after
       return [what, list.filter((item) => !known.includes(item) && !others.test(item))];
     }),
   );
-  assert.deepEqual(left, { namespaces: [], links: [], addresses: [], mounts: [], cgroups: [], processes: [] });
+  assert.deepEqual(left, {
+    namespaces: [],
+    links: [],
+    tables: [],
+    addresses: [],
+    mounts: [],
+    cgroups: [],
+    processes: [],
+  });
 }
 
 /**

@@ -23,6 +23,7 @@ const { values } = parseArgs({
   ),
 });
 const [runs, many, idle] = [values.runs, values.pods, values.idle].map(Number);
+const restMs = 20_000;
 const idleMs = 20_000;
 const world = realWorld();
 const directory = mkdtempSync(join(tmpdir(), 'castellan-bench-'));
@@ -38,6 +39,8 @@ try {
       `${(startedMs / floorMs).toFixed(1)} × as many processes without pods`,
   );
   await scaled('sleepers', idle);
+  // Events of the start are still being written.
+  await new Promise((done) => setTimeout(done, restMs));
   const { pid } = JSON.parse(readFileSync(join(directory, 'castellan.pid'), 'utf8'));
   const before = processorMs(pid);
   await new Promise((done) => setTimeout(done, idleMs));

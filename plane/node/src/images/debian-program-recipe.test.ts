@@ -3,8 +3,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { DebianProgram } from './debian-program.js';
 import { DebianProgramRecipe } from './debian-program-recipe.js';
-import type { DebianProgram } from './debian-programs.js';
 import { parseImageName } from './image-name.js';
 
 /** A server that says its version on standard error, as nginx does. */
@@ -16,8 +16,7 @@ async function withServer(body: (recipe: DebianProgramRecipe, path: string) => P
     chmodSync(path, 0o755);
     const program: DebianProgram = {
       ...{ images: ['server'], path, package: 'server-light', name: 'server' },
-      versionArguments: ['-v'],
-      versionPattern: /^server version: (\S+)/,
+      version: { arguments: ['-v'], pattern: /^server version: (\S+)/ },
       image: { arguments: ['server', '-f'], stopSignal: 'SIGQUIT' },
     };
     await body(new DebianProgramRecipe([program]), path);

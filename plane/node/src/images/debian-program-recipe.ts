@@ -1,6 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { runCommand } from '../sandbox/command.js';
-import { type DebianProgram, debianPrograms } from './debian-programs.js';
+import type { DebianProgram } from './debian-program.js';
+import { debianPrograms } from './debian-programs.js';
 import { type Image, ImageError, type ImageRecipe, type OfferedProgram } from './image.js';
 import type { ImageName } from './image-name.js';
 
@@ -57,7 +58,7 @@ export class DebianProgramRecipe implements ImageRecipe {
     return this.#programs.find(({ images }) => images.includes(image.path));
   }
 
-  async #versionOf({ path, package: debianPackage, versionArguments, versionPattern }: DebianProgram): Promise<string> {
+  async #versionOf({ path, package: debianPackage, version: asked }: DebianProgram): Promise<string> {
     const stat = statSync(path, { throwIfNoEntry: false });
     if (stat === undefined) {
       throw new ImageError(`no ${debianPackage} on this machine; next: apt-get install ${debianPackage}`);
@@ -65,8 +66,8 @@ export class DebianProgramRecipe implements ImageRecipe {
     const key = `${path} ${stat.mtimeMs}`;
     const known = this.#versions.get(key);
     if (known !== undefined) return known;
-    const { stdout, stderr } = await runCommand(path, [...versionArguments], { deadlineMs: 5_000 });
-    const version = versionPattern.exec(stdout + stderr)?.[1] ?? 'unknown';
+    const { stdout, stderr } = await runCommand(asked.program ?? path, asked.arguments, { deadlineMs: 5_000 });
+    const version = asked.pattern.exec(stdout + stderr)?.[1] ?? 'unknown';
     this.#versions.set(key, version);
     return version;
   }

@@ -58,6 +58,8 @@ const sharedConfiguration = [
   '/etc/ld.so.cache',
   '/etc/ld.so.conf',
   '/etc/ld.so.conf.d',
+  '/etc/java-17-openjdk',
+  '/etc/java-21-openjdk',
   '/etc/localtime',
   '/etc/mime.types',
   '/etc/protocols',

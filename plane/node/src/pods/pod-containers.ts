@@ -79,6 +79,7 @@ export class PodContainers {
         this.#directory.removeRun(name, number);
         return [];
       });
+      for (const run of runs) if (!run.isRunning()) this.#host.logs.look(run.process.directory);
       const [current, previous] = runs.reverse();
       this.#entries.set(name, {
         ...(current === undefined ? {} : { current }),

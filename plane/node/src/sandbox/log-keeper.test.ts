@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -106,6 +107,18 @@ test('N61 a flood keeps its last 40 to 50 MiB, what the other output said, and i
   assert.ok(200 * mebibyte - stdout >= 39 * mebibyte, `${stdout}`);
   assert.equal(stderr, 0);
   assert.equal(readFileSync(outputPath(directory, 'stderr'), 'utf8'), 'warning\n');
+});
+
+test('a flood that nobody watched is cut by one look after it', async (t) => {
+  const directory = newDirectory(t);
+  truncateSync(outputPath(directory, 'stdout'), 90 * mebibyte);
+  appendFileSync(outputPath(directory, 'stdout'), 'last\n');
+  const keeper = new LogKeeper({ world, onNoHoles: (message) => assert.fail(message) });
+  keeper.look(directory);
+  assert.deepEqual(keptFrom(directory), { stdout: 50 * mebibyte + 5, stderr: 0 });
+  const marks = new LogMarks(directory);
+  assert.equal(marks.of('stdout', 90 * mebibyte), 0);
+  assert.equal(marks.count, 1);
 });
 
 test('an output that its program empties is begun anew, with the times of the other', async (t) => {

@@ -76,6 +76,12 @@ export class LogKeeper {
     if (existsSync(directory)) this.#mark(directory, watched, this.#options.world.clock.now());
   }
 
+  /** As one look at a start that nobody watched to its end. */
+  look(directory: string): void {
+    this.watch(directory);
+    this.unwatch(directory);
+  }
+
   close(): void {
     for (const directory of [...this.#watched.keys()]) this.unwatch(directory);
   }

@@ -60,8 +60,7 @@ test(
     const { metadata } = await podThat('a', 'to be ready', isReady);
     const [main] = pod.spec?.containers ?? [];
     const resize = async (name: string, resources: object, container: object | undefined) => {
-      // A copy: what a cache has seen is frozen.
-      const body = structuredClone({ spec: { containers: [{ ...container, resources }] } });
+      const body = { spec: { containers: [{ ...container, resources }] } };
       await cluster.patch(pods, { ...key, name }, { type: 'merge', body });
     };
     await resize('a', { ...small, limits: { ...small.limits, cpu: '1500m' } }, main);

@@ -144,7 +144,9 @@ export class SimulatedCluster implements Client {
 
   #store<T extends KubernetesObject>(type: ResourceType, change: Change['type'], object: T): T {
     this.#revision += 1;
-    const stored = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } };
+    const versioned = { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } };
+    // As over the network: who wrote it, who reads it and who reads it next share nothing.
+    const stored: T = JSON.parse(JSON.stringify(versioned));
     const path = pathOf(type, keyOf(object));
     if (change === 'DELETED') this.#objects.delete(path);
     else this.#objects.set(path, stored);

@@ -5,25 +5,30 @@ import { cronJobChecks } from './simulation/cron-job-checks.js';
 import { disruptionChecks } from './simulation/disruption-checks.js';
 import { endingJob, growingJob } from './simulation/job-checks.js';
 
-/** Those that need no way back: what has run has run. */
-const oneWay: readonly CheckName[] = ['second reconcile', 'crash at a write', 'read stale by many', 'event missed'];
+// A point of each check; `npm run sim -- --checks` tries them all.
+
+/** Where what has run has run, there is no way back. */
+const oneWay: readonly CheckName[] = ['crash at a write', 'event missed'];
 
 test('the Job controller passes the checks for any operator, at points spread over a Job that grows', async () => {
-  const report = await checkOperator(growingJob, { atMost: 2 });
+  const report = await checkOperator(growingJob, { atMost: 1 });
   assert.deepEqual(report.failures, [], String(report));
 });
 
 test('a Job that ends counts each pod once, wherever the controllers are killed or behind', async () => {
-  const report = await checkOperator(endingJob, { checks: oneWay, atMost: 2 });
+  const report = await checkOperator(endingJob, { checks: oneWay, atMost: 1 });
   assert.deepEqual(report.failures, [], String(report));
 });
 
 test('the CronJob controller passes the checks for any operator, at points spread over a run', async () => {
-  const report = await checkOperator(cronJobChecks, { checks: oneWay, atMost: 2 });
+  const report = await checkOperator(cronJobChecks, { checks: oneWay, atMost: 1 });
   assert.deepEqual(report.failures, [], String(report));
 });
 
 test('the disruption controller passes the checks for any operator, at points spread over a budget that is made tighter', async () => {
-  const report = await checkOperator(disruptionChecks, { atMost: 1 });
+  const report = await checkOperator(disruptionChecks, {
+    checks: ['crash at a write', 'specs in sequence'],
+    atMost: 1,
+  });
   assert.deepEqual(report.failures, [], String(report));
 });

@@ -70,7 +70,9 @@ async function provision(
   const { volumes } = options;
   const storageClass = context.cache.get(storageClasses, { name: storageClassOf(claim) });
   const runningNodes = options.runningNodes();
-  const plan = planProvisioning(claim, { storageClass, runningNodes, totalBytes: () => volumes.totalBytes() });
+  const openNodes = runningNodes.filter((name) => context.cache.get(nodes, { name })?.spec?.unschedulable !== true);
+  const around = { storageClass, runningNodes, openNodes, totalBytes: () => volumes.totalBytes() };
+  const plan = planProvisioning(claim, around);
   if (plan.kind === 'leave' || storageClass === undefined) return undefined;
   if (plan.kind === 'wait') return { requeueAfterMs: lookForNodeMs };
   if (plan.kind === 'refuse') {

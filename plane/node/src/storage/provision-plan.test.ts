@@ -23,14 +23,16 @@ function told(object: PersistentVolumeClaim, volumeBindingMode: string, provisio
   const storageClass: StorageClass = { metadata: { name: 'c' }, provisioner, volumeBindingMode };
   const plan = planProvisioning(object, {
     storageClass,
-    runningNodes: ['here', 'near'],
+    runningNodes: ['here', 'near', 'cordoned'],
+    openNodes: ['here', 'near'],
     totalBytes: () => 10 * gibibyte,
   });
   switch (plan.kind) {
     case 'refuse':
       return `${plan.mayFitElsewhere ? 'elsewhere' : 'never'}: ${plan.reason}`;
     case 'leave':
-      return 'leave';
+    case 'wait':
+      return plan.kind;
     default:
       return `${plan.kind} ${plan.nodeName}`;
   }
@@ -40,14 +42,26 @@ const waits = 'WaitForFirstConsumer';
 
 test('VO2: a claim that waits for its pod gets its volume on the node that was chosen', () => {
   assert.equal(told(claim({}, { selected: 'here' }), waits), 'make here');
-  assert.equal(told(claim({}, { selected: 'there' }), waits), 'wait there');
+  assert.equal(told(claim({}, { selected: 'there' }), waits), 'wait');
   assert.equal(told(claim(), waits), 'leave');
 });
 
 test('VO2: a claim that waits for nothing is taken by the first node', () => {
   assert.equal(told(claim(), 'Immediate'), 'take near');
   assert.equal(told(claim({}, { selected: 'here' }), 'Immediate'), 'make here');
-  assert.equal(told(claim({}, { selected: 'there' }), 'Immediate'), 'wait there');
+  assert.equal(told(claim({}, { selected: 'there' }), 'Immediate'), 'wait');
+});
+
+test('VO2: no node takes a claim while all are cordoned, but a chosen one makes its volume', () => {
+  const storageClass: StorageClass = {
+    metadata: { name: 'c' },
+    provisioner: 'castellan.dev/local',
+    volumeBindingMode: 'Immediate',
+  };
+  const around = { storageClass, runningNodes: ['here'], openNodes: [], totalBytes: () => 10 * gibibyte };
+  assert.deepEqual(planProvisioning(claim(), around), { kind: 'wait' });
+  const chosen = claim({}, { selected: 'here' });
+  assert.deepEqual(planProvisioning(chosen, around), { kind: 'make', nodeName: 'here' });
 });
 
 test('VO2: claims of other provisioners, with a volume, or on their way out are left alone', () => {

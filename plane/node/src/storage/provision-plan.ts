@@ -7,30 +7,33 @@ export type ProvisionPlan =
   | { readonly kind: 'take'; readonly nodeName: string }
   /** `mayFitElsewhere`: the scheduler is to choose again. */
   | { readonly kind: 'refuse'; readonly reason: string; readonly mayFitElsewhere: boolean }
-  /** The node that was chosen is elsewhere, or off. */
-  | { readonly kind: 'wait'; readonly nodeName: string }
+  /** The node that was chosen is elsewhere, or off; or any would do, and none takes volumes now. */
+  | { readonly kind: 'wait' }
   | { readonly kind: 'leave' };
 
 export interface ProvisionSurroundings {
   readonly storageClass: StorageClass | undefined;
   /** Of this machine, those that run. */
   readonly runningNodes: readonly string[];
+  /** Of these, those that are not cordoned. */
+  readonly openNodes: readonly string[];
   totalBytes(): number;
 }
 
 /** Whether a node of this machine makes a volume for a claim. Pure. */
 export function planProvisioning(claim: PersistentVolumeClaim, around: ProvisionSurroundings): ProvisionPlan {
   const { annotations = {}, deletionTimestamp } = claim.metadata;
-  const { storageClass, runningNodes } = around;
+  const { storageClass, runningNodes, openNodes } = around;
   const isAsked =
     annotations[storageAnnotations.provisioner] === localProvisioner && storageClass?.provisioner === localProvisioner;
   const hasVolume = (claim.spec?.volumeName ?? '') !== '';
   if (!isAsked || hasVolume || deletionTimestamp !== undefined) return { kind: 'leave' };
   const selected = annotations[storageAnnotations.selectedNode];
   const waitsForPod = storageClass?.volumeBindingMode === 'WaitForFirstConsumer';
-  if (selected !== undefined && !runningNodes.includes(selected)) return { kind: 'wait', nodeName: selected };
-  const nodeName = selected ?? (waitsForPod ? undefined : spread(claim, runningNodes));
-  if (nodeName === undefined) return { kind: 'leave' };
+  if (selected !== undefined && !runningNodes.includes(selected)) return { kind: 'wait' };
+  if (selected === undefined && waitsForPod) return { kind: 'leave' };
+  const nodeName = selected ?? spread(claim, openNodes);
+  if (nodeName === undefined) return { kind: 'wait' };
   const impossible = impossibility(claim);
   if (impossible !== undefined) return { kind: 'refuse', reason: impossible, mayFitElsewhere: false };
   const tooLarge = excessOf(claim, around.totalBytes());

@@ -100,6 +100,21 @@ test('PV1: a provisioner is asked once, under both names of the annotation', asy
   );
 });
 
+test('PV1: a claim that waits is woken by free volumes of its class, and by the one that it names', async () => {
+  const bench = benchOfClaims();
+  await bench.server.add(persistentVolumeClaims, claim);
+  const named = { namespace: 'team', name: 'named' };
+  await bench.server.add(persistentVolumeClaims, {
+    metadata: named,
+    spec: { ...claim.spec, storageClassName: 'other', volumeName: 'v' },
+  });
+  for (const each of [key, named]) await bench.reconcile(each);
+  const taken = { ...free, spec: { ...free.spec, claimRef: { namespace: 'team', name: 'third' } } };
+  assert.deepEqual(bench.keysFor(persistentVolumes, free), [key, named]);
+  assert.deepEqual(bench.keysFor(persistentVolumes, { ...free, metadata: { name: 'w' } }), [key]);
+  assert.deepEqual(bench.keysFor(persistentVolumes, taken), [{ namespace: 'team', name: 'third' }, named]);
+});
+
 test('PV2: a claim whose volume is gone is Lost, and says so once', async () => {
   const bench = benchOfClaims();
   const annotations = { 'pv.kubernetes.io/bind-completed': 'yes' };

@@ -40,10 +40,10 @@ const podsByClaim = index(pods, 'claim', (pod) => claimsOfPod(pod).map(formatKey
  * Named as the source of its events is upstream.
  */
 export function claimController(released: Channel): Controller<PersistentVolumeClaim> {
-  // Claims without a volume, by the class from which they want one: what becomes free wakes those of its class.
-  const waiting = new Map<string, { readonly key: ObjectKey; readonly className: string }>();
-  const wake = (isConcerned: (className: string) => boolean) =>
-    [...waiting.values()].filter(({ className }) => isConcerned(className)).map(({ key }) => key);
+  // Claims without a volume: what becomes free wakes those of its class, and those that name it.
+  const waiting = new Map<string, WaitingClaim>();
+  const wake = (isConcerned: (claim: WaitingClaim) => boolean) =>
+    [...waiting.values()].filter(isConcerned).map(({ key }) => key);
   return {
     name: 'persistentvolume-controller',
     for: persistentVolumeClaims,
@@ -52,12 +52,16 @@ export function claimController(released: Channel): Controller<PersistentVolumeC
         type: persistentVolumes,
         map: (volume) => {
           const claim = claimReferredTo(volume);
-          return claim === undefined ? wake((className) => className === storageClassOf(volume)) : [claim];
+          const name = volume.metadata.name ?? '';
+          const className = storageClassOf(volume);
+          const isWanted = (other: WaitingClaim) =>
+            other.volumeName === name || (claim === undefined && other.className === className);
+          return [...(claim === undefined ? [] : [claim]), ...wake(isWanted)];
         },
       }),
       watchSource({
         type: storageClasses,
-        map: ({ metadata }) => wake((className) => className === metadata.name || className === ''),
+        map: ({ metadata }) => wake(({ className }) => className === metadata.name || className === ''),
       }),
       // Only to know them: a pod that comes is the scheduler's, which then names its node in the claim.
       watchSource({ type: pods, map: () => [] }),
@@ -68,7 +72,7 @@ export function claimController(released: Channel): Controller<PersistentVolumeC
       const claim = context.cache.get(persistentVolumeClaims, key);
       const isOpen =
         claim !== undefined && claim.metadata.annotations?.[storageAnnotations.bindCompleted] === undefined;
-      if (isOpen) waiting.set(formatKey(key), { key, className: storageClassOf(claim) });
+      if (isOpen) waiting.set(formatKey(key), waitingClaim(key, claim));
       else waiting.delete(formatKey(key));
       for (const volume of context.cache.byIndex(volumesByUse, `claim ${formatKey(key)}`)) {
         if (volume.spec?.claimRef?.uid !== claim?.metadata.uid) released.offer(volume);
@@ -77,6 +81,17 @@ export function claimController(released: Channel): Controller<PersistentVolumeC
       return undefined;
     },
   };
+}
+
+interface WaitingClaim {
+  readonly key: ObjectKey;
+  readonly className: string;
+  /** Empty when any will do. */
+  readonly volumeName: string;
+}
+
+function waitingClaim(key: ObjectKey, claim: PersistentVolumeClaim): WaitingClaim {
+  return { key, className: storageClassOf(claim), volumeName: claim.spec?.volumeName ?? '' };
 }
 
 async function carryOut(claim: PersistentVolumeClaim, context: ReconcileContext): Promise<void> {

@@ -143,20 +143,25 @@ class Scheduler {
     const plan = planPreemption(pod, choice.refusals, scene, options);
     if (plan.kind === 'preempt') {
       this.#view.nominate(pod, plan.nodeName);
-      await this.#tellWaiting(pod, choice.message, context, plan.nodeName);
+      await this.#tell(pod, unschedulable(choice.message, plan.nodeName), context);
       await preempt(pod, plan.nodeName, plan.victims, context);
       return { requeueAfterMs: retryMs };
     }
     if (plan.isFutile) this.#view.withdrawNomination(pod);
-    await this.#tellWaiting(pod, `${choice.message}${plan.message}`, context, plan.isFutile ? '' : undefined);
+    const message = `${choice.message}${plan.message}`;
+    await this.#tell(pod, unschedulable(message, plan.isFutile ? '' : undefined), context);
     return { requeueAfterMs: retryMs };
   }
 
   async #carryOn(placement: Placement, context: ReconcileContext): Promise<ReconcileResult> {
     const { pod } = placement;
     const key = formatKey(keyOf(pod));
-    const state = await placement.carryOn(context).catch((error: unknown) => {
-      if (this.#view.nodeOf(pod) === undefined) this.#placements.delete(key);
+    const state = await placement.carryOn(context).catch(async (error: unknown) => {
+      if (this.#view.nodeOf(pod) === undefined) {
+        this.#placements.delete(key);
+        const why = error instanceof Error ? error.message : String(error);
+        await this.#tell(pod, { reason: 'SchedulerError', message: `binding rejected: ${why}` }, context);
+      }
       throw error;
     });
     if (state.kind === 'waiting') {
@@ -170,17 +175,29 @@ class Scheduler {
       return undefined;
     }
     this.#waiting.failed(pod, new Set([state.plugin]), context.world.clock.monotonicNow());
-    await this.#tellWaiting(pod, state.refusal.reasons.join(', '), context);
+    await this.#tell(pod, unschedulable(state.refusal.reasons.join(', ')), context);
     return { requeueAfterMs: this.#waiting.restMs(key, context.world.clock.monotonicNow()) };
   }
 
   /** By a condition, which is written when it changes, and by an event at each try. */
-  async #tellWaiting(pod: Pod, message: string, context: ReconcileContext, nominatedNodeName?: string): Promise<void> {
+  async #tell(pod: Pod, { reason, message, nominatedNodeName }: Trouble, context: ReconcileContext): Promise<void> {
     context.events.record(pod, { type: 'Warning', reason: 'FailedScheduling', action: 'Scheduling', message });
-    const condition = { type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message };
+    const condition = { type: 'PodScheduled', status: 'False', reason, message };
     const change = { condition, ...(nominatedNodeName === undefined ? {} : { nominatedNodeName }) };
     await patchPodStatus(pod, change, context);
   }
+}
+
+/** Why a pod has no node yet. */
+interface Trouble {
+  readonly reason: 'Unschedulable' | 'SchedulerError';
+  readonly message: string;
+  /** Where it is to go when others have gone; `''`: nowhere any more; absent: as before. */
+  readonly nominatedNodeName?: string;
+}
+
+function unschedulable(message: string, nominatedNodeName?: string): Trouble {
+  return { reason: 'Unschedulable', message, ...(nominatedNodeName === undefined ? {} : { nominatedNodeName }) };
 }
 
 function isOurs(pod: Pod): boolean {

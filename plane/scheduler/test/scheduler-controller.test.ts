@@ -138,6 +138,22 @@ test('S8: a pod that cannot be placed says why, in a condition that is written o
   assert.deepEqual(bench.writes, ['patch big/status']);
 });
 
+test('S8: a binding that the server refuses is told, and the pod is placed anew', async () => {
+  const bench = new Bench([node('a', { cpu: '2' })]);
+  bench.put(pod('one', { cpu: '2' }));
+  bench.failure = StatusError.of('Forbidden', 'pods "one" is forbidden: not today');
+  await assert.rejects(bench.reconcile('one'), /not today/);
+  assert.deepEqual(
+    bench.notes.map(({ reason, message }) => `${reason}: ${message}`),
+    ['FailedScheduling: binding rejected: pods "one" is forbidden: not today'],
+  );
+  const [patch] = bench.patches as { status: { conditions: { reason: string }[] } }[];
+  assert.equal(patch?.status.conditions[0]?.reason, 'SchedulerError');
+  bench.failure = undefined;
+  await bench.reconcile('one');
+  assert.deepEqual(bench.writes, ['bind one a', 'patch one/status', 'bind one a']);
+});
+
 test('S9: changes wake the pods that they may help, and no others', async () => {
   const bench = new Bench([node('a', { cpu: '1', labels: { zone: 'z' } })]);
   const term = { labelSelector: { matchLabels: { app: 'db' } }, topologyKey: 'zone' };

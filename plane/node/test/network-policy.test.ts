@@ -5,6 +5,7 @@ import { createLog } from '@castellan/runtime';
 import { realWorld } from '@castellan/world';
 import { PolicyEnforcer } from '../src/policy/policy-enforcer.js';
 import { planPolicies } from '../src/policy/policy-plan.js';
+import { runCommand } from '../src/sandbox/command.js';
 import { isReady, shellPod, startAgent } from './agent-under-test.js';
 import { cannotFilterPods, cannotRunPods, until, withDataDirectory } from './machine.js';
 import { podNetworks, podNetworkWith, startCaller } from './pod-programs.js';
@@ -62,6 +63,21 @@ test(
         await agent.stop('stop');
       }
     }),
+);
+
+test('N29 a pod has no address besides its own by which policies could be passed by', { skip: cannotRunPods() }, () =>
+  withDataDirectory(async (directory) => {
+    const { pods: made } = await podNetworks(directory, 1);
+    const shown = ['-netns', made[0]?.namespace ?? '', '-o', 'address', 'show', 'dev', 'eth0'];
+    const { stdout } = await runCommand('ip', shown);
+    assert.deepEqual(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.split(/\s+/).slice(2, 4).join(' ')),
+      [`inet ${made[0]?.address}/24`],
+    );
+  }),
 );
 
 test('N29 the kernel takes every form of rule', { skip }, () =>

@@ -1,7 +1,7 @@
 import type { Log } from '@castellan/runtime';
 import type { Clock } from '@castellan/world';
-import { type CommandResult, runCommand } from '../sandbox/command.js';
 import { emptyRuleset, type Ruleset, rulesetChanges } from './ruleset.js';
+import { runNft } from './run-nft.js';
 
 export interface NftTableOptions {
   /** Of family `ip`. Named after the bridge, so that it can be found without records. */
@@ -109,17 +109,4 @@ export async function removeNftTables(bridge: string): Promise<void> {
 async function write(commands: readonly string[]): Promise<void> {
   const { exitCode, stderr } = await runNft(commands);
   if (exitCode !== 0) throw new Error(`nft failed: ${stderr.trim()}`);
-}
-
-/** In one transaction. An ordinary user's PATH may lack the directory where nft is. */
-async function runNft(commands: readonly string[]): Promise<CommandResult> {
-  const { PATH = '', ...rest } = definedOf(process.env);
-  const environment = { ...rest, PATH: `${PATH}:/usr/sbin:/sbin` };
-  return await runCommand('nft', ['-f', '-'], { input: `${commands.join('\n')}\n`, environment });
-}
-
-function definedOf(values: Readonly<Record<string, string | undefined>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])),
-  );
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { addressAt, hardwareAddressOf, rangeSize } from './address-range.js';
 import { requireCommand, runCommand } from './command.js';
 import { hasDevice } from './network-device.js';
@@ -31,6 +31,9 @@ export function freePodIndex(network: PlaneNetwork, node: NodeNetwork, used: Rea
   throw new Error(`all ${end - start - firstPodIndex} pod addresses of the node are in use; next: delete pods`);
 }
 
+/** Where the kernel would give a device an address of its own by which pods reach each other past services and network policies. */
+const hasInternet6 = existsSync('/proc/sys/net/ipv6');
+
 /** Makes a namespace with loopback and eth0 joined to the bridge. Must not exist yet. */
 export async function createPodNetwork(network: PlaneNetwork, pod: PodNetwork): Promise<void> {
   const device = deviceName(network.bridge, pod.index);
@@ -43,6 +46,7 @@ export async function createPodNetwork(network: PlaneNetwork, pod: PodNetwork): 
   ];
   const inside = [
     'link set lo up',
+    ...(hasInternet6 ? ['link set eth0 addrgenmode none'] : []),
     `address add ${pod.address}/${network.podRange.prefixLength} dev eth0`,
     'link set eth0 up',
     `route add default via ${network.gateway}`,

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import type { Log } from '@castellan/runtime';
 import type { Clock } from '@castellan/world';
 import { filterBridge } from '../nftables/bridge-filter.js';
-import { NftTable, tablesOf } from '../nftables/nft-table.js';
+import { NftTable, removeNftTables, tablesOf } from '../nftables/nft-table.js';
 import { type AddressRange, isInRange } from '../sandbox/address-range.js';
 import { DatagramZones } from './datagram-zones.js';
 import { type Frontend, type NodeAddress, serviceFrontends } from './frontend.js';
@@ -85,9 +85,12 @@ export class ServiceProxy {
   /** Before the first `apply`; tells how services are forwarded from now on. */
   async start(network: ProxiedNetwork, preferred: ServiceProxyMode = 'nftables'): Promise<ServiceProxyMode> {
     this.#network = network;
-    if (preferred === 'user-space') return preferred;
     const { log, clock } = this.#options;
     const { bridge } = network;
+    if (preferred === 'user-space') {
+      await removeNftTables(bridge);
+      return preferred;
+    }
     try {
       // Its table first: it holds back what the bridge is not to forward.
       const name = tablesOf(bridge).services;
@@ -96,6 +99,7 @@ export class ServiceProxy {
       return 'nftables';
     } catch (error) {
       this.#table = undefined;
+      await removeNftTables(bridge);
       const why = error instanceof Error ? error.message : String(error);
       log.info('services are forwarded by this process: the kernel cannot', { why });
       return 'user-space';

@@ -18,7 +18,6 @@ import { requestToken } from './account-token.js';
 import type { ContainerFacts, WaitingFacts } from './container-facts.js';
 import { ContainerImage, ImageWait } from './container-image.js';
 import { containerLaunch, standardEnvironment } from './container-launch.js';
-import { type ResizeResult, resizeContainer } from './container-resize.js';
 import { givenResources, resourceLimits } from './container-resources.js';
 import { ContainerRun } from './container-run.js';
 import { ContainerConfigError, type EnvironmentSources, resolveEnvironment } from './environment.js';
@@ -161,15 +160,6 @@ export class PodContainers {
   /** Says why a container that was ended does not run: until it is started again, which nothing holds up. */
   explainEnd(name: string, reason: string, message: string): void {
     this.#entry(name).waiting = { reason, message, retryAtMs: this.#host.world.clock.now() };
-  }
-
-  /** Gives a running container what the pod asks for now, as far as that can be done while it runs. */
-  resize(pod: Pod, container: Container): ResizeResult {
-    const run = this.run(container.name);
-    if (run === undefined || !run.isRunning()) return { kind: 'same' };
-    const result = resizeContainer(this.#host, run, { pod, container });
-    if (result.kind === 'done') this.#directory.updateRun(run.resized(givenResources(container)));
-    return result;
   }
 
   /** Where the environment and the volumes of a pod come from; the pod as it is now. */

@@ -5,22 +5,21 @@ import type { ContainerUser } from '../sandbox/container-user.js';
 import type { PodNetwork } from '../sandbox/pod-network.js';
 import type { ProbeKind } from './container-probes.js';
 import type { ContainerRun } from './container-run.js';
-import { hasStorageLimits, storageFailure, storageLookMs } from './local-storage.js';
 import { PassLoop } from './pass-loop.js';
 import { PodContainers } from './pod-containers.js';
-import { activeDeadlineMs, deadlineExceeded, type PodFailure } from './pod-failure.js';
+import { PodFailures } from './pod-failures.js';
 import type { PodHost } from './pod-host.js';
 import { deleteObject, publishStatus } from './pod-object.js';
 import { failedPlan, type PodPlan, planPod } from './pod-plan.js';
 import { PodProbes, probeTarget } from './pod-probes.js';
+import { PodResizes } from './pod-resizes.js';
 import { PodSandbox, removePodGroups } from './pod-sandbox.js';
-import { containerOf, containersOf } from './pod-spec.js';
+import { containerOf } from './pod-spec.js';
 import { podStatus } from './pod-status.js';
 import { PodStops, type StopWish } from './pod-stops.js';
 import { PodVolumes } from './pod-volumes.js';
 import { PostStartHooks } from './post-start-hooks.js';
 import { containerUser, podRefusal } from './security-context.js';
-import { sysctlFailure } from './sysctls.js';
 import { VolumeError } from './volume-error.js';
 import { refersTo } from './volume-references.js';
 
@@ -42,6 +41,8 @@ export class PodWorker {
   readonly #containers: PodContainers;
   readonly #volumes: PodVolumes;
   readonly #stops: PodStops;
+  readonly #failures: PodFailures;
+  readonly #resizes: PodResizes;
   readonly #probes: PodProbes;
   readonly #postStarts = new PostStartHooks();
   readonly #passes: PassLoop;
@@ -49,10 +50,7 @@ export class PodWorker {
   #pod: Pod;
   #isGone = false;
   #isReleased = false;
-  #failure: PodFailure | undefined;
-  #storageLookAtMs = 0;
   #isRefused = false;
-  #resizeProblem: string | undefined;
 
   constructor(host: PodHost, pod: Pod, hasEnded: (worker: PodWorker) => void) {
     this.uid = pod.metadata.uid ?? '';
@@ -72,11 +70,12 @@ export class PodWorker {
     this.#probes = new PodProbes(host);
     this.#sandbox = new PodSandbox(host, this.uid);
     this.#containers = new PodContainers(host, this.uid, this.#sandbox.directory);
+    this.#failures = new PodFailures(host, this.#sandbox.directory);
+    this.#resizes = new PodResizes(host, this.#sandbox.directory);
     this.#volumes = new PodVolumes(host, this.#sandbox.directory.volumes);
     // What an earlier agent has started is ours from the first moment: its logs can be read, its exit is noticed.
     const network = this.#sandbox.recordedNetwork();
     if (network !== undefined) this.#containers.adopt(network.namespace);
-    this.#failure = this.#sandbox.directory.readFailure();
     this.#watchRuns();
   }
 
@@ -155,19 +154,16 @@ export class PodWorker {
     if (this.#pod.status?.phase === 'Succeeded' || this.#pod.status?.phase === 'Failed') return await this.#release();
     const refusal = podRefusal(this.#pod);
     if (refusal !== undefined) return await this.#refuse(refusal);
-    const forbidden = sysctlFailure(this.#pod);
-    if (forbidden !== undefined) {
-      this.#fail(forbidden, 'Warning');
-      return await this.#publish(this.#plan());
+    if (this.#plan().outcome === undefined) {
+      this.#passes.wakeAt(await this.#failures.check(this.#pod, this.#sandbox.startedAtMs));
     }
+    if (this.#failures.failure !== undefined) return await this.#endFailed();
     this.#abandonLostSandbox();
     const { network, problem } = await this.#ensureSandbox();
     if (problem !== undefined) {
       await this.#publish(this.#plan(), problem);
       return this.#passes.wakeAt(this.#now() + this.#volumes.nextRetryMs());
     }
-    this.#checkDeadline();
-    await this.#checkStorage();
     const before = this.#plan();
     for (const name of before.replace) this.#replace(name);
     for (const name of before.start) {
@@ -175,14 +171,13 @@ export class PodWorker {
       if (this.#plan().start.includes(name)) await this.#start(name, network);
     }
     this.#watchRuns();
-    this.#resize();
+    this.#resizes.apply(this.#pod, this.#containers, { restart: (run, message) => this.#stop(run, { message }) });
     const plan = this.#plan();
     for (const name of plan.backingOff) this.#noteBackoff(name);
     if (plan.outcome !== undefined) this.#stopAll();
     await this.#publish(plan);
     this.#passes.wakeAt(this.#stops.advance());
     this.#passes.wakeAt(plan.lookAgainAtMs);
-    if (plan.outcome === undefined) this.#passes.wakeAt(activeDeadlineMs(this.#pod, this.#sandbox.startedAtMs));
     this.#passes.wakeAt(await this.#volumes.renew(this.#containers.sources(this.#pod, network.address)));
   }
 
@@ -202,46 +197,12 @@ export class PodWorker {
     });
   }
 
-  #resize(): void {
-    const problems: string[] = [];
-    for (const container of containersOf(this.#pod)) {
-      const result = this.#containers.resize(this.#pod, container);
-      const run = this.#containers.run(container.name);
-      if (result.kind === 'infeasible') problems.push(result.why);
-      if (result.kind === 'done') this.#note('Normal', 'ResizeCompleted', `Container ${container.name} was resized`);
-      if (result.kind === 'restart' && run !== undefined) {
-        this.#stop(run, { message: `Container ${container.name} resize requires restart` });
-      }
-    }
-    const problem = problems.length === 0 ? undefined : problems.join('; ');
-    if (problem !== undefined && problem !== this.#resizeProblem) this.#note('Warning', 'ResizeInfeasible', problem);
-    this.#resizeProblem = problem;
-  }
-
-  #checkDeadline(): void {
-    const deadlineMs = activeDeadlineMs(this.#pod, this.#sandbox.startedAtMs);
-    if (deadlineMs !== undefined && this.#now() >= deadlineMs && this.#plan().outcome === undefined) {
-      this.#fail(deadlineExceeded, 'Normal');
-    }
-  }
-
-  /** Every ten seconds, and when a container has ended, for a pod that may write so much and no more. */
-  async #checkStorage(): Promise<void> {
-    if (!hasStorageLimits(this.#pod) || this.#failure !== undefined) return;
-    if (this.#now() >= this.#storageLookAtMs) {
-      const failure = await storageFailure(this.#pod, this.#sandbox.directory);
-      if (failure !== undefined) return this.#fail(failure, 'Warning');
-      this.#storageLookAtMs = this.#now() + storageLookMs;
-    }
-    this.#passes.wakeAt(this.#storageLookAtMs);
-  }
-
-  /** The pod as a whole fails: what runs is ended, and nothing is started any more. */
-  #fail(failure: PodFailure, type: 'Normal' | 'Warning'): void {
-    if (this.#failure !== undefined) return;
-    this.#failure = failure;
-    this.#sandbox.directory.writeFailure(failure);
-    this.#note(type, failure.reason, failure.message);
+  /** The pod has failed as a whole: what runs is ended, and nothing is started any more. */
+  async #endFailed(): Promise<void> {
+    this.#watchRuns();
+    this.#stopAll();
+    await this.#publish(this.#plan());
+    this.#passes.wakeAt(this.#stops.advance());
   }
 
   /** Whoever is in a network that has lost its name cannot be reached any more: they end, and begin anew in another. */
@@ -314,7 +275,7 @@ export class PodWorker {
   #plan(): PodPlan {
     const spec = this.#pod.spec ?? { containers: [] };
     const plan = planPod(spec, this.#facts(), this.#now());
-    return this.#failure === undefined ? plan : failedPlan(plan);
+    return this.#failures.failure === undefined ? plan : failedPlan(plan);
   }
 
   #facts() {
@@ -334,8 +295,7 @@ export class PodWorker {
       }
       const isLost = () => this.#sandbox.isLost();
       this.#probes.watch(run, isLost, () => {
-        // What it has written is counted now, for its next start may not come.
-        this.#storageLookAtMs = 0;
+        this.#failures.countSoon();
         this.wake();
       });
       if (this.#postStarts.isRunning(run)) continue;
@@ -354,7 +314,11 @@ export class PodWorker {
 
   #target(run: ContainerRun) {
     const container = containerOf(this.#pod, run.record.container) ?? { name: run.record.container };
-    return probeTarget(run, this.#pod, { container, podIp: this.#sandbox.recordedNetwork()?.address ?? '' });
+    return probeTarget(run, this.#pod, { container, podIp: this.#address() });
+  }
+
+  #address(): string {
+    return (this.#sandbox.network ?? this.#sandbox.recordedNetwork())?.address ?? '';
   }
 
   #restartUnhealthy(run: ContainerRun, kind: ProbeKind, graceSeconds: number | undefined): void {
@@ -381,6 +345,8 @@ export class PodWorker {
   }
 
   async #publish(plan: PodPlan, problem?: string): Promise<void> {
+    const { failure } = this.#failures;
+    const { problem: resizeProblem } = this.#resizes;
     const status = podStatus({
       pod: this.#pod,
       facts: this.#facts(),
@@ -390,8 +356,8 @@ export class PodWorker {
       startedAtMs: this.#sandbox.startedAtMs,
       nowMs: this.#now(),
       ...(problem === undefined ? {} : { problem }),
-      ...(this.#failure === undefined ? {} : { failure: this.#failure }),
-      ...(this.#resizeProblem === undefined ? {} : { resizeProblem: this.#resizeProblem }),
+      ...(failure === undefined ? {} : { failure }),
+      ...(resizeProblem === undefined ? {} : { resizeProblem }),
     });
     const written = await publishStatus(this.#host, this.#pod, status);
     // Only the status: what else changed, meanwhile even, reaches us by the watch, in order.

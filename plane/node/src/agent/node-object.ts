@@ -3,6 +3,7 @@ import type { Client } from '@castellan/client';
 import { isStatusError, type Lease, leases, type Node, nodes } from '@castellan/machinery';
 import type { World } from '@castellan/world';
 import { formatTime } from '../pods/pod-status.js';
+import { bootId } from '../sandbox/process-identity.js';
 
 export interface NodeDescription {
   readonly name: string;
@@ -96,7 +97,7 @@ function nodeStatus(current: Node, node: NodeDescription, nowMs: number): Node['
     }),
     nodeInfo: {
       architecture: kubernetesArch(),
-      bootID: '',
+      bootID: bootId(),
       containerRuntimeVersion: 'castellan://0.1.0',
       kernelVersion: release(),
       kubeProxyVersion: 'v1.36.0',

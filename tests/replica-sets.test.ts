@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { events, isConditionTrue, type KubernetesObject, type Pod, pods, replicaSets } from '@castellan/machinery';
+import {
+  events,
+  isConditionTrue,
+  type KubernetesObject,
+  type Pod,
+  pods,
+  replicaSets,
+  replicationControllers,
+} from '@castellan/machinery';
 import { type TestCluster, testCluster } from '@castellan/testkit';
 import { replicaSet, replicaSetKey } from './simulation/replica-set-checks.js';
 
@@ -113,6 +121,22 @@ test('RS5: a pod that fails or is deleted is replaced', async () => {
     const isReplaced = () => found(cluster)?.status?.availableReplicas === 2 && podNames(cluster).length === 3;
     await cluster.runUntil('two new pods', isReplaced, 60_000);
     assert.ok(podNames(cluster).includes(other), 'what failed stays, to be looked at');
+  });
+});
+
+test('RS10: a ReplicationController keeps its pods as a ReplicaSet does', async () => {
+  await inCluster(async (cluster) => {
+    const { template, replicas = 0 } = replicaSet(2).spec ?? {};
+    const controller = { apiVersion: 'v1', kind: 'ReplicationController', metadata: replicaSetKey };
+    await cluster.apply([{ ...controller, spec: { replicas, template } } as KubernetesObject]);
+    const status = () => cluster.state.get(replicationControllers, replicaSetKey)?.status;
+    await cluster.runUntil('two available pods', () => status()?.availableReplicas === 2, 60_000);
+    const made = cluster.state.list(pods).map(({ metadata }) => metadata.ownerReferences?.[0]?.kind);
+    assert.deepEqual(made, ['ReplicationController', 'ReplicationController']);
+    assert.deepEqual(status(), {
+      ...{ replicas: 2, fullyLabeledReplicas: 2, readyReplicas: 2, availableReplicas: 2 },
+      observedGeneration: 1,
+    });
   });
 });
 

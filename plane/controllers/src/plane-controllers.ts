@@ -21,7 +21,7 @@ import { taintEvictionController } from './nodes/taint-eviction-controller.js';
 import { endedPodsController, unscheduledPodsController } from './pod-gc/ended-pods.js';
 import { lostPodsController } from './pod-gc/lost-pods.js';
 import { resourceQuotaController } from './quota/quota-controller.js';
-import { replicaSetController } from './replica-sets/replica-set-controller.js';
+import { replicaSetController, replicationControllerController } from './replica-sets/replica-set-controller.js';
 import { statefulSetController } from './stateful-sets/stateful-set-controller.js';
 import { claimController } from './storage/claim-controller.js';
 import { ephemeralClaimController } from './storage/ephemeral-claims.js';
@@ -61,6 +61,7 @@ export function planeControllers(options: PlaneControllersOptions): PlaneControl
       nodeLifecycleController(),
       taintEvictionController(),
       replicaSetController(),
+      replicationControllerController(),
       jobController(),
       finishedJobController(),
       statefulSetController(),

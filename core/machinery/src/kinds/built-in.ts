@@ -32,6 +32,7 @@ export type Node = Kind<core.Node>;
 export type Pod = Kind<core.Pod>;
 export type Service = Kind<core.Service>;
 export type Endpoints = Kind<core.Endpoints>;
+export type ReplicationController = Kind<core.ReplicationController>;
 export type ConfigMap = Kind<core.ConfigMap>;
 export type Secret = Kind<core.Secret>;
 export type ServiceAccount = Kind<core.ServiceAccount>;
@@ -91,6 +92,11 @@ export const persistentVolumes: ResourceType<PersistentVolume> = clusterScoped(
 );
 
 export const pods: ResourceType<Pod> = namespaced('', 'Pod', 'pods');
+export const replicationControllers: ResourceType<ReplicationController> = namespaced(
+  '',
+  'ReplicationController',
+  'replicationcontrollers',
+);
 export const services: ResourceType<Service> = namespaced('', 'Service', 'services');
 export const endpoints: ResourceType<Endpoints> = namespaced('', 'Endpoints', 'endpoints');
 export const configMaps: ResourceType<ConfigMap> = namespaced('', 'ConfigMap', 'configmaps');

@@ -110,6 +110,18 @@ test('kubectl cp takes 5 MB into a container and back', { skip }, async () => {
   }
 });
 
+test('kubectl debug looks into a running pod, among the processes of its target', { skip }, async () => {
+  for (const version of versions) {
+    const name = `debugger-${version}`;
+    const look = ['sh', '-c', 'grep -c . /proc/1/comm && cat /proc/*/comm'];
+    const wish = ['debug', 'talker', '--image=busybox', '--target=main', '-c', name, '--', ...look];
+    assert.equal((await kubectl(version, wish)).code, 0, version);
+    const hasLooked = async () =>
+      (await kubectl(version, ['logs', 'talker', '-c', name])).stdout.startsWith('1\nbwrap\n');
+    await waitFor(world, hasLooked, { what: `what ${name} has seen`, deadlineMs: 60_000 });
+  }
+});
+
 test("kubectl attach -i speaks with the container's own program, and what it says is logged", { skip }, async (t) => {
   for (const version of versions) {
     const client = start(t, version, ['attach', '-i', 'talker']);

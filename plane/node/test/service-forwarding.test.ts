@@ -117,7 +117,7 @@ for (const mode of ['nftables', 'user-space'] as const) {
   );
 
   test(
-    `N25 services by ${mode}: a client stays with its backend for its time, and a pod reaches itself`,
+    `N25 N26 services by ${mode}: a client stays with its backend for its time, a pod reaches itself, and nothing goes elsewhere`,
     { skip: skipOf(mode) },
     (t) =>
       withScene(t, mode, async ({ pods: [a, b], inPod, onMachine, apply, clusterIp }) => {
@@ -131,6 +131,10 @@ for (const mode of ['nftables', 'user-space'] as const) {
         assert.deepEqual(await names(2, () => inPod.call('tcp', clusterIp(7), 80)), [first, first]);
         await apply(service(clusterIp(7), [first === 'a' ? b : a], { affinityMs: 60_000 }));
         assert.notEqual((await inPod.call('tcp', clusterIp(7), 80)).slice(0, 1), first);
+        // By slices that somebody wrote: an address that is neither a pod's nor the machine's gets nothing.
+        const elsewhere = { ...a, address: '192.0.2.1' };
+        await apply(service(clusterIp(9), [a, elsewhere], { selectsPods: false }));
+        assert.deepEqual(await names(3, () => inPod.call('tcp', clusterIp(9), 80)), ['a', 'a', 'a']);
         await apply(service(clusterIp(8), [a]));
         assert.match(await startCaller(t, a).call('tcp', clusterIp(8), 80), /^a /);
       }),

@@ -157,6 +157,8 @@ test(
     assert.ok(said.includes('Failed Error: ErrImagePull'));
     assert.ok(said.includes('BackOff Back-off pulling image "team/system:1"'));
     assert.ok(said.includes('Failed Error: ImagePullBackOff'));
+    const refused = await eventsOf('b');
+    assert.ok(refused.includes('Failed Error: ErrImageNeverPull'), refused.join('\n'));
     await load(home);
     await podThat('a', 'to be ready', isReady);
     await podThat('b', 'to be ready', isReady);

@@ -31,6 +31,8 @@ export class ContainerImage {
   #nextPullMs = 0;
   #problem = '';
   #isBackingOff = false;
+  /** What the last event said that cannot change before somebody does something. */
+  #refusal = '';
 
   constructor(host: PodHost) {
     this.#host = host;
@@ -42,8 +44,7 @@ export class ContainerImage {
     if (!isImageName(name)) {
       const problem = `couldn't parse image name "${name}": invalid reference format`;
       const message = `Failed to apply default image tag "${name}": ${problem}`;
-      this.#note(pod, 'Warning', 'InspectFailed', message);
-      throw this.#wait('InvalidImageName', message, lookAgainMs);
+      throw this.#refuse(pod, 'InspectFailed', 'InvalidImageName', message);
     }
     const found = await this.#find(name);
     // What was loaded from an archive has no registry to ask, whatever the policy.
@@ -52,7 +53,7 @@ export class ContainerImage {
     if (!(found instanceof ImageError) && isEnough && this.#pull === undefined) return this.#present(pod, name, found);
     if (imagePullPolicy === 'Never') {
       const message = `Container image "${name}" is not present with pull policy of Never`;
-      throw this.#wait('ErrImageNeverPull', withReason(message, found), lookAgainMs);
+      throw this.#refuse(pod, 'ErrImageNeverPull', 'ErrImageNeverPull', withReason(message, found));
     }
     return await this.#pulled(pod, name, found);
   }
@@ -126,6 +127,16 @@ export class ContainerImage {
     return this.#wait('ImagePullBackOff', message, lookAgainMs);
   }
 
+  /** Told once, however often it is looked at. */
+  #refuse(pod: Pod, event: string, reason: string, message: string): ImageWait {
+    if (this.#refusal !== message) {
+      this.#refusal = message;
+      this.#note(pod, 'Warning', event, message);
+      this.#note(pod, 'Warning', 'Failed', `Error: ${reason}`);
+    }
+    return this.#wait(reason, message, lookAgainMs);
+  }
+
   #wait(reason: string, message: string, ms: number): ImageWait {
     return new ImageWait({ reason, message, retryAtMs: this.#host.world.clock.now() + ms });
   }
@@ -134,6 +145,7 @@ export class ContainerImage {
     this.#failures = 0;
     this.#nextPullMs = 0;
     this.#isBackingOff = false;
+    this.#refusal = '';
   }
 
   #note(pod: Pod, type: 'Normal' | 'Warning', reason: string, message: string): void {

@@ -177,7 +177,8 @@ export class PodWorker {
     if (plan.outcome !== undefined) this.#stopAll();
     await this.#publish(plan);
     this.#passes.wakeAt(this.#stops.advance());
-    this.#passes.wakeAt(plan.lookAgainAtMs);
+    // The time of a start that was waited for may have come within this very pass.
+    this.#passes.wakeAt(plan.start.length > 0 ? this.#now() : plan.lookAgainAtMs);
     this.#passes.wakeAt(await this.#volumes.renew(this.#containers.sources(this.#pod, network.address)));
   }
 

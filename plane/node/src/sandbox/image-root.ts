@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { resolveInside } from '../image-store/inside-root.js';
 import { requireCommand, runCommand } from './command.js';
@@ -32,7 +32,7 @@ export async function makeImageRoot(
   const layer = join(directory, 'layer');
   mkdirSync(layer, { recursive: true, mode: 0o755 });
   symlinkSync(image, join(directory, 'image'));
-  const overlayOptions = await findOverlayOptions(dirname(directory));
+  const overlayOptions = await findOverlayOptions(directory);
   if (overlayOptions === undefined) {
     await requireCommand('cp', ['-a', '--reflink=auto', `${image}/.`, layer], { deadlineMs: copyDeadlineMs });
   }
@@ -62,34 +62,27 @@ function placeIn(layer: string, base: string, path: string): string {
   return join(layer, relative(base, resolveInside(base, path, { isReadOnly: true })));
 }
 
-const known = new Map<string, string | undefined>();
+/** By disk. */
+const known = new Map<number, Promise<string | undefined>>();
 
 /**
  * Options with which the kernel mounts an overlay whose upper directory is on this disk; `undefined` when it does not. In a
- * user namespace it takes attributes of its own. Tried once for a directory of pods.
+ * user namespace it takes attributes of its own. Tried once for a disk.
  */
-async function overlayOptionsFor(directory: string): Promise<string | undefined> {
-  const disk = dirname(dirname(dirname(directory)));
-  if (!known.has(disk)) known.set(disk, await tryOverlays(disk));
-  return known.get(disk);
+function overlayOptionsFor(directory: string): Promise<string | undefined> {
+  const { dev } = statSync(directory);
+  const found = known.get(dev) ?? tryOverlays(join(directory, 'overlay-trial'));
+  known.set(dev, found);
+  return found;
 }
 
-async function tryOverlays(disk: string): Promise<string | undefined> {
-  const trial = join(disk, `overlay-trial-${process.pid}`);
+async function tryOverlays(trial: string): Promise<string | undefined> {
   try {
     for (const name of ['image', 'layer', 'work', 'root']) mkdirSync(join(trial, name), { recursive: true });
     for (const options of ['', ',userxattr']) {
       const alone = ['--mount', '--propagation', 'private', '--'];
-      const { exitCode } = await runCommand('unshare', [
-        ...alone,
-        '/bin/sh',
-        '-c',
-        mountScript,
-        'trial',
-        trial,
-        options,
-        'true',
-      ]);
+      const words = ['/bin/sh', '-c', mountScript, 'castellan-trial', trial, options, 'true'];
+      const { exitCode } = await runCommand('unshare', [...alone, ...words]);
       if (exitCode === 0) return options;
     }
     return undefined;

@@ -74,7 +74,10 @@ async function provision(
   const around = { storageClass, runningNodes, openNodes, totalBytes: () => volumes.totalBytes() };
   const plan = planProvisioning(claim, around);
   if (plan.kind === 'leave' || storageClass === undefined) return undefined;
-  if (plan.kind === 'wait') return { requeueAfterMs: lookForNodeMs };
+  if (plan.kind === 'wait') {
+    await giveUpLostNode(claim, context);
+    return { requeueAfterMs: lookForNodeMs };
+  }
   if (plan.kind === 'refuse') {
     fail(claim, storageClass, plan.reason, context);
     if (plan.mayFitElsewhere) await select(claim, null, context);
@@ -84,6 +87,15 @@ async function provision(
   const place = { nodeName: plan.nodeName, path: volumes.pathOf(volumeNameOf(claim)) };
   if (taken !== undefined) await make(localVolume(taken, storageClass, place), taken, volumes, context);
   return undefined;
+}
+
+/** A node that was chosen and is no more makes no volumes: the scheduler is to choose again. */
+async function giveUpLostNode(claim: PersistentVolumeClaim, context: ReconcileContext): Promise<void> {
+  const { cache, client, signal } = context;
+  const name = claim.metadata.annotations?.[storageAnnotations.selectedNode];
+  if (name === undefined || cache.get(nodes, { name }) !== undefined) return;
+  // The cache may be behind.
+  if ((await client.find(nodes, { name }, { signal })) === undefined) await select(claim, null, context);
 }
 
 async function make(

@@ -8,6 +8,7 @@ import {
   formatKey,
   type KubernetesObject,
   keyOf,
+  nodes,
   type ObjectKey,
   type PersistentVolume,
   type PersistentVolumeClaim,
@@ -97,6 +98,7 @@ class Bench {
         return object;
       },
       patch: async (type: ResourceType, { name: of }: ObjectKey) => written(`patch ${type.plural} ${of}`),
+      find: async (type: ResourceType, each: ObjectKey) => this.get(type, each),
       delete: async (type: ResourceType, { name: of }: ObjectKey) => written(`delete ${type.plural} ${of}`),
     } as unknown as Client;
     const cache = {
@@ -161,6 +163,18 @@ test('VO2: a claim that another node was first to take is left to it', async (t)
   await bench.provision(key);
   assert.deepEqual(bench.writes, ['patch persistentvolumeclaims data']);
   assert.deepEqual(bench.volumes.prepared(), []);
+});
+
+test('VO2: a claim whose node is gone for good is given back to the scheduler', async (t) => {
+  const bench = new Bench(t);
+  const annotations = { ...claim.metadata.annotations, 'volume.kubernetes.io/selected-node': 'there' };
+  bench.put(persistentVolumeClaims, { ...claim, metadata: { ...claim.metadata, annotations } });
+  bench.put(nodes, { metadata: { name: 'there' } });
+  await bench.provision(key);
+  assert.deepEqual(bench.writes, []);
+  bench.remove(nodes, { name: 'there' });
+  await bench.provision(key);
+  assert.deepEqual(bench.writes, ['patch persistentvolumeclaims data']);
 });
 
 async function released(bench: Bench, change: (volume: PersistentVolume) => PersistentVolume): Promise<void> {

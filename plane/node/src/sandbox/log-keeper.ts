@@ -17,10 +17,12 @@ export interface LogKeeperOptions {
   readonly world: World;
   /** The file system takes nothing back. Called once. */
   onNoHoles(message: string): void;
-  /** As kubelet's containerLogMaxSize and containerLogMaxFiles: so much, in so many parts, of each start of a container. */
+  /** As kubelet's containerLogMaxSize, by default 10 MiB: when a start of a container has five of it, one is given back. */
   readonly partBytes?: number;
-  readonly parts?: number;
 }
+
+/** As kubelet's containerLogMaxFiles. */
+const mostParts = 5;
 
 /** What a program writes within so long has one time. */
 const markEveryMs = 10;
@@ -131,12 +133,12 @@ export class LogKeeper {
 
   /** The output of which there is more gives way. */
   #cut(directory: string, sizes: Offsets): Promise<void> | undefined {
-    const { partBytes = 10 * 1024 * 1024, parts = 5 } = this.#options;
+    const { partBytes = 10 * 1024 * 1024 } = this.#options;
     const before = keptFrom(directory);
     const lengths = { stdout: sizes.stdout - before.stdout, stderr: sizes.stderr - before.stderr };
     const total = lengths.stdout + lengths.stderr;
-    if (total <= partBytes * parts || !this.#canMakeHoles) return undefined;
-    const excess = total - partBytes * (parts - 1);
+    if (total <= partBytes * mostParts || !this.#canMakeHoles) return undefined;
+    const excess = total - partBytes * (mostParts - 1);
     const longer: Output = lengths.stdout >= lengths.stderr ? 'stdout' : 'stderr';
     const shorter: Output = longer === 'stdout' ? 'stderr' : 'stdout';
     const ofLonger = Math.min(excess, lengths[longer]);

@@ -29,8 +29,9 @@ import { LogKeeper } from '../sandbox/log-keeper.js';
 import { NamespaceConnectors } from '../sandbox/namespace-connector.js';
 import { ensurePlaneNetwork, nodeNetworkAt, type PlaneNetwork, removeNodeAddress } from '../sandbox/plane-network.js';
 import { serviceController } from '../services/service-controller.js';
+import { serviceEnvironment } from '../services/service-environment.js';
 import { ServiceProxy, type ServiceProxyMode } from '../services/service-proxy.js';
-import { ServiceTable, serviceEnvironment } from '../services/service-table.js';
+import { ServiceTable } from '../services/service-table.js';
 import { localStorageControllers } from '../storage/local-storage.js';
 import { VolumeDirectories } from '../storage/volume-directories.js';
 import { stopAllPods } from './graceful-stop.js';
@@ -294,7 +295,7 @@ class ThisMachine implements Machine {
       logs: this.#logs,
       places: new PodPlaces(dataDirectory),
       events: this.#events,
-      serviceEnvironment: (namespace) => serviceEnvironment(this.#table, namespace),
+      serviceEnvironment: (links) => serviceEnvironment(this.#table, links),
       isServed: (namespace, address) => this.#proxy.serves(namespace, address),
     };
   }

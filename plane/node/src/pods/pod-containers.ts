@@ -166,12 +166,13 @@ export class PodContainers {
   sources(pod: Pod, podIp: string): EnvironmentSources & VolumeSources {
     const namespace = pod.metadata.namespace ?? '';
     const { client, nodeName, nodeNetwork } = this.#host;
+    const links = { namespace, isLinked: pod.spec?.enableServiceLinks !== false };
     return {
       pod,
       nodeName,
       podIp,
       hostIp: nodeNetwork.address,
-      base: { ...standardEnvironment(pod), ...this.#host.serviceEnvironment(namespace) },
+      base: { ...standardEnvironment(pod), ...this.#host.serviceEnvironment(links) },
       configMap: (name) => client.find(configMaps, { namespace, name }),
       secret: (name) => client.find(secrets, { namespace, name }),
       token: (wish) => requestToken(this.#host, pod, wish),

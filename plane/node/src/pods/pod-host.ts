@@ -7,6 +7,7 @@ import type { CgroupLayout } from '../sandbox/control-group.js';
 import type { ExitWatch } from '../sandbox/exit-watch.js';
 import type { LogKeeper } from '../sandbox/log-keeper.js';
 import type { NodeNetwork, PlaneNetwork } from '../sandbox/plane-network.js';
+import type { ServiceLinks } from '../services/service-environment.js';
 import type { PodPlaces } from './pod-places.js';
 
 /** What every pod of a node shares. */
@@ -27,8 +28,8 @@ export interface PodHost {
   readonly exits: ExitWatch;
   readonly logs: LogKeeper;
   readonly events: EventRecorder;
-  /** Addresses of the services of a namespace, as variables. */
-  serviceEnvironment(namespace: string): Readonly<Record<string, string>>;
+  /** Addresses of services, as variables. */
+  serviceEnvironment(links: ServiceLinks): Readonly<Record<string, string>>;
   /** Whether services lead new connections to this address, as far as this machine has heard. */
   isServed(namespace: string, address: string): boolean;
 }

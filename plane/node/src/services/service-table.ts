@@ -26,21 +26,3 @@ export class ServiceTable {
     return [...this.#namespaces.values()].flatMap((services) => [...services.values()]);
   }
 }
-
-/** As kubelet makes them: KUBERNETES_SERVICE_HOST and the like, for the services of a pod's namespace. */
-export function serviceEnvironment(table: ServiceTable, namespace: string): Readonly<Record<string, string>> {
-  const kubernetes = table.find('default', 'kubernetes');
-  const services = table.inNamespace(namespace);
-  const all = kubernetes === undefined || services.includes(kubernetes) ? services : [kubernetes, ...services];
-  return Object.fromEntries(
-    all.flatMap((service) => {
-      const first = service.ports[0];
-      if (service.clusterIp === undefined || first === undefined) return [];
-      const prefix = service.name.toUpperCase().replaceAll('-', '_');
-      return [
-        [`${prefix}_SERVICE_HOST`, service.clusterIp],
-        [`${prefix}_SERVICE_PORT`, String(first.port)],
-      ];
-    }),
-  );
-}

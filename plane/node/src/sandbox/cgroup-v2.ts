@@ -15,7 +15,7 @@ export function createV2Group(
 ): readonly string[] {
   const planeDirectory = makeDirectory(join(root, plane));
   const podDirectory = makeDirectory(join(planeDirectory, pod));
-  for (const parent of [root, planeDirectory, podDirectory]) delegate(parent);
+  for (const parent of [root, planeDirectory, podDirectory]) delegateControllers(parent);
   const directory = makeDirectory(join(podDirectory, container));
   const set = (place: string, file: string, value: string) => writeFileSync(join(place, file), value);
   set(planeDirectory, 'cpu.weight', String(weight(cpus().length * sharesOfProcessor)));
@@ -31,7 +31,8 @@ export function createV2Group(
   return [directory];
 }
 
-function delegate(parent: string): void {
+/** Lets groups below this one use the controllers that it has. Throws where it has processes of its own. */
+export function delegateControllers(parent: string): void {
   const wanted = ['memory', 'cpu', 'pids'].filter((controller) => hasController(parent, controller));
   writeFileSync(join(parent, 'cgroup.subtree_control'), wanted.map((controller) => `+${controller}`).join(' '));
 }

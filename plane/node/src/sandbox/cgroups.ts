@@ -1,7 +1,7 @@
 import { readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createV1Group } from './cgroup-v1.js';
-import { createV2Group } from './cgroup-v2.js';
+import { createV2Group, delegateControllers } from './cgroup-v2.js';
 import type { CgroupLayout, GroupName, ResourceLimits } from './control-group.js';
 import { directoriesIn, makeDirectory, removeDirectory } from './group-directory.js';
 
@@ -14,8 +14,9 @@ export function detectCgroups(probe: string): CgroupLayout {
     mounts.find(([, , type, options]) => type === 'cgroup' && options?.split(',').includes(controller))?.[1];
   const [memory, cpu, pids] = [v1('memory'), v1('cpu'), v1('pids')];
   if (memory !== undefined && cpu !== undefined) {
-    if (!isWritable(memory, probe)) return { kind: 'none', why: `${memory} is not writable` };
-    return { kind: 'v1', memory, cpu, ...(pids === undefined ? {} : { pids }) };
+    const locked = [memory, cpu].find((root) => !isWritable(root, probe));
+    if (locked !== undefined) return { kind: 'none', why: `${locked} is not writable` };
+    return { kind: 'v1', memory, cpu, ...(pids === undefined || !isWritable(pids, probe) ? {} : { pids }) };
   }
   const root = mounts.find(([, , type]) => type === 'cgroup2')?.[1];
   if (root === undefined) return { kind: 'none', why: 'no cgroup file system is mounted' };
@@ -23,7 +24,14 @@ export function detectCgroups(probe: string): CgroupLayout {
   if (!controllers.includes('memory') || !controllers.includes('cpu')) {
     return { kind: 'none', why: `${root} has no memory and cpu controllers` };
   }
-  return isWritable(root, probe) ? { kind: 'v2', root } : { kind: 'none', why: `${root} is not writable` };
+  if (!isWritable(root, probe)) return { kind: 'none', why: `${root} is not writable` };
+  try {
+    delegateControllers(root);
+  } catch (error) {
+    // Within a container, the group of its own processes gives nothing to groups below it.
+    return { kind: 'none', why: `${root} gives no controllers: ${error instanceof Error ? error.message : error}` };
+  }
+  return { kind: 'v2', root };
 }
 
 /** Makes a container's group; the result is the directories whose cgroup.procs its first process joins. */

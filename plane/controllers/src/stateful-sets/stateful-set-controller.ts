@@ -9,7 +9,14 @@ import {
   type StatefulSet,
   statefulSets,
 } from '@castellan/machinery';
-import { type Controller, type ReconcileContext, type ReconcileResult, watchSource } from '@castellan/runtime';
+import {
+  type Controller,
+  type ReconcileContext,
+  type ReconcileResult,
+  settled,
+  wait,
+  watchSource,
+} from '@castellan/runtime';
 import { isNamespaceTerminating } from '../namespace-terminating.js';
 import { claimObjects } from '../ownership/claim-objects.js';
 import { orphanPods, orphanRevisions } from '../ownership/orphans.js';
@@ -27,6 +34,9 @@ import { planSet } from './plan-set.js';
 import { ordinalOf, revisionOf } from './pod-identity.js';
 import { type SetRevisions, setStatus } from './set-status.js';
 import { viewOf } from './set-view.js';
+
+/** What is waited for wakes the set when it comes; this is for the case that nobody says so. */
+const longestWaitMs = 5 * 60_000;
 
 /** Keeps the pods of StatefulSets, each with its name and its claims. Source: kube-controller-manager's statefulset controller. */
 export function statefulSetController(): Controller<StatefulSet> {
@@ -98,7 +108,11 @@ async function reconcileSet(
   await forgetOldRevisions(set, own, history, revisions, context);
   if (failure !== undefined) throw failure;
   const waitMs = nextAvailableInMs(now, parts.view.minReadySeconds, nowMs);
-  return waitMs === undefined ? undefined : { requeueAfterMs: waitMs };
+  if (plan.waitsFor === undefined) {
+    return { decision: settled(), ...(waitMs === undefined ? {} : { requeueAfterMs: waitMs }) };
+  }
+  const afterMs = waitMs ?? longestWaitMs;
+  return { decision: wait(`waits for ${plan.waitsFor}`, afterMs), requeueAfterMs: afterMs };
 }
 
 function partsOf(set: StatefulSet, own: readonly Pod[], { cache, world }: ReconcileContext): SetParts {

@@ -130,6 +130,35 @@ test('an address that another owner has is taken over when it is given up', asyn
   assert.equal((await callTcp(t, port)).name, 'b');
 });
 
+test('N33 a port that another program has is told once, waited for, and had when it is free', async (t) => {
+  const listeners = listenersOf(t);
+  const other = createServer();
+  other.listen(0, address);
+  await once(other, 'listening');
+  t.after(() => other.close());
+  const { port } = other.address() as AddressInfo;
+  const frontend = { of, protocol: 'TCP', address, port, affinityMs: undefined, staysOnNode: false };
+  const wanted = [{ ...frontend, backends: [backend(await namedServer(t, 'a'))] }];
+  const [problem] = await listeners.apply('test', wanted);
+  assert.match(problem?.message ?? '', /EADDRINUSE/);
+  assert.deepEqual(await listeners.apply('test', wanted), []);
+  assert.equal(listeners.isWaiting('test'), true);
+  other.close();
+  await once(other, 'close');
+  await listeners.apply('test', wanted);
+  assert.equal(listeners.isWaiting('test'), false);
+  assert.equal((await callTcp(t, port)).name, 'a');
+});
+
+test('N33 a port of UDP that another program has is told too, and no longer waited for when nobody wants it', async (t) => {
+  const listeners = listenersOf(t);
+  const port = await namedDatagrams(t, 'other');
+  const frontend = { of, protocol: 'UDP', address, port, backends: [], affinityMs: undefined, staysOnNode: false };
+  assert.equal((await listeners.apply('test', [frontend])).length, 1);
+  await listeners.apply('test', []);
+  assert.equal(listeners.isWaiting('test'), false);
+});
+
 test('N25 with session affinity a client has the same backend until its time is over, counted from its last connection', async () => {
   const world = simulatedWorld(1);
   const choice = new BackendChoice(world.clock, () => undefined);

@@ -8,6 +8,8 @@ import type { ServiceTable } from './service-table.js';
 /** One key stands for all services of a namespace: a pod does not say which of them select it. */
 const everyService = '*';
 
+const portRetryMs = 10_000;
+
 /** Keeps the table of services, and with it DNS and the proxy, as the API server has it. */
 export function serviceController(table: ServiceTable, proxy: ServiceProxy): Controller {
   const ofNamespace = ({ metadata }: { readonly metadata: Pod['metadata'] }) => [
@@ -36,7 +38,7 @@ export function serviceController(table: ServiceTable, proxy: ServiceProxy): Con
       const changed = new Map([...all, key.namespace].map((namespace) => [namespace, trafficOf(namespace, cache)]));
       for (const [namespace, traffic] of changed) table.replace(namespace, traffic.services);
       for (const problem of await proxy.apply(changed)) noteProblem(problem, cache, events);
-      return undefined;
+      return proxy.isWaiting(key.namespace) ? { requeueAfterMs: portRetryMs } : undefined;
     },
   };
 }

@@ -29,7 +29,7 @@ export class ServiceListeners {
   /** Took no more connections, and have some that stand. */
   readonly #draining = new Map<TcpProxy | UdpProxy, Promise<void>>();
   /** Frontends that could not be opened, with why: said once. */
-  readonly #problems = new Map<string, string>();
+  readonly #problems = new Map<string, { readonly owner: string; readonly message: string }>();
 
   /** `nodeOf`: which node a client's pod is on; `undefined` for the machine's own programs. */
   constructor(log: Log, clock: Clock, nodeOf: (client: string) => string | undefined) {
@@ -49,12 +49,20 @@ export class ServiceListeners {
     for (const [key, listener] of this.#listeners) {
       if (listener.owner === owner && !wanted.has(key)) this.#close(key, listener);
     }
+    for (const [key, problem] of this.#problems) {
+      if (problem.owner === owner && !wanted.has(key)) this.#problems.delete(key);
+    }
     for (const [key, frontend] of wanted) {
       const known = this.#listeners.get(key);
       if (known === undefined) problems.push(...(await this.#open(owner, frontend)));
       else if (known.owner === owner) known.choice.replace(frontend);
     }
     return problems;
+  }
+
+  /** Whether an owner lacks a frontend that another program has: nobody tells when it lets go of it. */
+  isWaiting(owner: string): boolean {
+    return [...this.#problems.values()].some((problem) => problem.owner === owner);
   }
 
   has(frontend: Pick<Frontend, 'protocol' | 'address' | 'port'>): boolean {
@@ -81,8 +89,8 @@ export class ServiceListeners {
       return [];
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      if (this.#problems.get(key) === message) return [];
-      this.#problems.set(key, message);
+      if (this.#problems.get(key)?.message === message) return [];
+      this.#problems.set(key, { owner, message });
       this.#log.warn('a service address cannot be listened on', { frontend: key, error: message });
       return [{ frontend, message }];
     }

@@ -156,6 +156,11 @@ export class ServiceProxy {
     return problems;
   }
 
+  /** Whether a port that is to lead to this namespace is another program's as yet: `apply` tries again. */
+  isWaiting(namespace: string): boolean {
+    return this.#listeners.isWaiting(`services/${namespace}`);
+  }
+
   /** Whether a pod still gets new connections as if it were not ending: its programs are better told a moment later. */
   serves(namespace: string, address: string): boolean {
     return this.#served.get(namespace)?.has(address) === true;

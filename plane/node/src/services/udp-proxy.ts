@@ -39,7 +39,10 @@ export class UdpProxy {
     const proxy = new UdpProxy(at.clock, choice);
     const socket = proxy.#socket;
     await new Promise<void>((resolve, reject) => {
-      socket.once('error', reject);
+      socket.once('error', (error) => {
+        socket.close();
+        reject(error);
+      });
       socket.bind(at.port, at.address, resolve);
     });
     socket.removeAllListeners('error');

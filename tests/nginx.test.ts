@@ -83,7 +83,7 @@ test('kubectl create -f nginx.yml becomes a running nginx, by the events and und
     assert.ok(keys.includes(key), `${key} is not there`);
   }
   for (const object of [name, replicaSet, pod]) {
-    const isEvent = new RegExp(`^/registry/events/default/${object}\\.[0-9a-z]+$`);
+    const isEvent = new RegExp(`^/registry/events/default/${object}\\.[0-9a-f]{16}$`);
     assert.ok(
       keys.some((key) => isEvent.test(key)),
       `${isEvent} is not there`,

@@ -130,9 +130,9 @@ export class EventWriter {
   #begin(key: string, component: string, about: KubernetesObject, note: EventNote): EventSeries {
     const { clock, random } = this.#options.world;
     const nowMs = clock.now();
-    // Named as client-go names them: the object's name and something unique. Not all names may be an event's.
+    // Named as client-go names them: the object's name and the time in nanoseconds. Not all names may be an event's.
     const prefix = (about.metadata.name ?? '').slice(0, 200).replace(/[^a-z0-9.-]/g, '-');
-    const name = `${prefix}.${nowMs.toString(16)}${random.string(5)}`;
+    const name = `${prefix}.${nanoseconds(nowMs, random).toString(16)}`;
     const namespace = about.metadata.namespace ?? 'default';
     const times = { firstMs: nowMs, lastMs: nowMs, count: 1 };
     return {
@@ -240,4 +240,9 @@ export class EventWriter {
     const oldest = map.keys().next();
     if (oldest.done !== true) map.delete(oldest.value);
   }
+}
+
+/** Of a clock that knows milliseconds: chance gives the rest, so that two events of one millisecond have two names. */
+function nanoseconds(ms: number, random: World['random']): bigint {
+  return BigInt(Math.floor(ms)) * 1_000_000n + BigInt(Math.floor(random.next() * 1_000_000));
 }

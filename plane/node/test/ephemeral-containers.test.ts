@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { pods } from '@castellan/machinery';
@@ -67,6 +67,35 @@ test('N47 an ephemeral container is adopted by the next agent, and told of when 
     } finally {
       await second.stop('stop');
     }
+  }),
+);
+
+test(
+  'N50 containers that share their processes see one another, and one that ends is restarted beside the others',
+  { skip },
+  withAgent(async ({ cluster, podThat, podGone }, directory) => {
+    const pod = shellPod('a', 'exec sleep 23456', { shareProcessNamespace: true });
+    const look =
+      'until grep -q 23456 /proc/[0-9]*/cmdline; do sleep 0.05; done; mkfifo /tmp/gate; read x </tmp/gate; exit 1';
+    const second = { name: 'second', image: 'busybox', command: ['sh', '-c', look] };
+    await cluster.create(pods, {
+      ...pod,
+      spec: { ...pod.spec, containers: [...(pod.spec?.containers ?? []), second] },
+    });
+    const { metadata } = await podThat('a', 'to be ready', isReady);
+    const gate = join(directory, 'pods', metadata.uid ?? '', 'containers/second/0/layer/tmp/gate');
+    await until('the second to have seen the first', () => existsSync(gate));
+    writeFileSync(gate, 'go\n');
+    const again = await podThat('a', 'to have restarted one', ({ status }) => {
+      return status?.containerStatuses?.some(({ restartCount, ready }) => restartCount === 1 && ready) === true;
+    });
+    assert.deepEqual(
+      again.status?.containerStatuses?.map(({ restartCount }) => restartCount),
+      [0, 1],
+    );
+    await cluster.delete(pods, key, { gracePeriodSeconds: 1 });
+    await podGone('a');
+    assert.deepEqual(running('23456'), []);
   }),
 );
 

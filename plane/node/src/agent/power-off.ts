@@ -1,5 +1,5 @@
 import { podsOfNode } from '../pods/pod-directory.js';
-import { recordedProcesses } from '../pods/recorded-processes.js';
+import { cutPod } from '../pods/recorded-processes.js';
 import { unmountBelow } from '../sandbox/mount-points.js';
 import { bridgeName } from '../sandbox/plane-network.js';
 import { removePodNetworks } from '../sandbox/pod-network.js';
@@ -15,7 +15,7 @@ export async function powerOff(dataDirectory: string, node: string): Promise<voi
     network: { index: record.networkIndex, namespace: `${bridge}-${record.networkIndex}` },
   }));
   for (const { directory } of pods) {
-    for (const process of recordedProcesses(directory, bridge)) process.cut();
+    cutPod(directory, bridge);
   }
   await removePodNetworks(
     pods.map(({ network }) => network),

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { podsOnDisk, suspendRuns } from '../pods/pod-directory.js';
-import { recordedProcesses } from '../pods/recorded-processes.js';
+import { cutPod } from '../pods/recorded-processes.js';
 import { detectCgroups, removePlaneCgroups } from '../sandbox/cgroups.js';
 import { unmountBelow } from '../sandbox/mount-points.js';
 import { bridgeName, forgetPlaneNetwork, removePlaneNetwork } from '../sandbox/plane-network.js';
@@ -25,7 +25,7 @@ export async function removeEverything(dataDirectory: string, options: RemovalOp
   suspendRuns(dataDirectory);
   const bridge = bridgeName(dataDirectory);
   // Those whose network somebody has deleted are found by their records alone.
-  for (const pod of podsOnDisk(dataDirectory)) for (const process of recordedProcesses(pod, bridge)) process.cut();
+  for (const pod of podsOnDisk(dataDirectory)) cutPod(pod, bridge);
   await removePodNetworks(await leftNamespaces(dataDirectory), bridge);
   await unmountBelow(join(dataDirectory, 'pods'));
   await removePlaneNetwork(dataDirectory);

@@ -32,6 +32,7 @@ import { nextBackoffMs } from './restart-backoff.js';
 import { restarts } from './restart-policy.js';
 import { checkSecurity } from './security-context.js';
 import { settledMounts } from './settled-mounts.js';
+import { ensureSharedProcesses } from './shared-processes.js';
 import { VolumeError } from './volume-error.js';
 
 interface Entry {
@@ -215,7 +216,7 @@ export class PodContainers {
     const record = this.#directory.readRun(container.name, number);
     if (record === undefined) throw new Error(`the record of ${container.name}'s start cannot be read back`);
     const { events, clusterDomain, network: plane } = this.#host;
-    const joins = this.#joined(container);
+    const joins = await this.#joined(pod, container, network);
     const launch = containerLaunch({
       pod,
       container,
@@ -239,8 +240,9 @@ export class PodContainers {
     return run;
   }
 
-  /** What an ephemeral container with a target runs among. */
-  #joined(container: Container): ProcessIdentity | undefined {
+  /** Whose processes it runs among: those of its target, of its whole pod, or nobody's. */
+  async #joined(pod: Pod, container: Container, network: PodNetwork): Promise<ProcessIdentity | undefined> {
+    if (pod.spec?.shareProcessNamespace === true) return await ensureSharedProcesses(this.#directory, pod, network);
     const target = targetOf(container);
     if (target === undefined) return undefined;
     const process = this.run(target)?.process.mainProcess();

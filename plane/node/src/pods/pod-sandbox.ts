@@ -15,7 +15,7 @@ import {
 } from '../sandbox/pod-network.js';
 import { PodDirectory, podsOnDisk } from './pod-directory.js';
 import type { PodHost } from './pod-host.js';
-import { recordedProcesses } from './recorded-processes.js';
+import { cutPod } from './recorded-processes.js';
 import { setSysctls } from './sysctls.js';
 
 /** A pod's files and network, written down before they are made. */
@@ -116,7 +116,7 @@ export async function removePodGroups({ cgroups, network, world, log }: PodHost,
 export async function removeOrphan(host: PodHost, directory: PodDirectory): Promise<void> {
   const record = directory.read();
   const { network } = host;
-  for (const process of recordedProcesses(directory, network.bridge)) process.cut();
+  cutPod(directory, network.bridge);
   if (record !== undefined) await removePodNetwork(podNetworkAt(network, record.networkIndex), network.bridge);
   await removePodGroups(host, directory.uid);
   await removeFiles(directory);

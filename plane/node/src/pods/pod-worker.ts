@@ -20,6 +20,7 @@ import { PodStops, type StopWish } from './pod-stops.js';
 import { PodVolumes } from './pod-volumes.js';
 import { PostStartHooks } from './post-start-hooks.js';
 import { containerUser, podRefusal } from './security-context.js';
+import { sharedProcesses } from './shared-processes.js';
 import { VolumeError } from './volume-error.js';
 import { refersTo } from './volume-references.js';
 
@@ -211,6 +212,7 @@ export class PodWorker {
     if (!this.#sandbox.isLost()) return;
     this.#note('Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
     for (const run of this.#containers.running()) run.process.kill();
+    sharedProcesses(this.#sandbox.directory, '').kill();
   }
 
   /** Nothing of it is begun; the pod waits for somebody to take it away. */

@@ -44,8 +44,8 @@ test('N46 runAsNonRoot is told in kubelet’s words', () => {
 
 test('N46 what would reach out of the pod is refused, one thing at a time', () => {
   const refusalOf = (spec: object) => podRefusal(podWith(spec).pod)?.split(' is not offered')[0];
-  const asked = [{ hostNetwork: true }, { hostPID: true }, { hostIPC: true }, { shareProcessNamespace: true }];
-  assert.deepEqual(asked.map(refusalOf), ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace']);
+  const asked = [{ hostNetwork: true }, { hostPID: true }, { hostIPC: true }];
+  assert.deepEqual(asked.map(refusalOf), ['hostNetwork', 'hostPID', 'hostIPC']);
   assert.deepEqual([{ hostUsers: false }, { hostUsers: true }, {}].map(refusalOf), [
     'hostUsers: false',
     undefined,

@@ -57,9 +57,8 @@ export function systemCallFilter(pod: Pod, container: Container): Buffer | undef
 export function podRefusal({ spec }: Pod): string | undefined {
   const refusals = [
     [spec?.hostNetwork, 'hostNetwork', 'every pod has a network of its own'],
-    [spec?.hostPID, 'hostPID', 'every container sees its own processes only'],
+    [spec?.hostPID, 'hostPID', 'every pod sees its own processes only'],
     [spec?.hostIPC, 'hostIPC', 'every container has its own shared memory'],
-    [spec?.shareProcessNamespace, 'shareProcessNamespace', 'every container sees its own processes only'],
     [hasOwnUsers(spec), 'hostUsers: false', 'users of pods are those of the machine'],
   ] as const;
   const first = refusals.find(([isAsked]) => isAsked === true);

@@ -68,12 +68,18 @@ export const pullNamedImage: Run = async (context, { arguments: given }) => {
   context.reporter.result(image, () => described('pulled', image));
 };
 
-/** Says of each layer when it begins, and the whole at the end. */
+/** Of a large image each tenth is told, of a small one nothing but its layers. */
+const leastStepBytes = 20_000_000;
+
+/** Says of each layer when it begins, and how far it has come. */
 function progress({ reporter }: Context): (progress: LoadProgress) => void {
-  let last = 0;
+  let last = '';
+  let lastBytes = 0;
   return ({ name, layer, layers, bytes, totalBytes }) => {
-    if (layer === last) return;
-    last = layer;
+    const isFar = bytes - lastBytes >= Math.max(totalBytes / 10, leastStepBytes);
+    if (`${name} ${layer}` === last && !isFar) return;
+    last = `${name} ${layer}`;
+    lastBytes = bytes;
     reporter.line(`${name}: layer ${layer} of ${layers}, ${sizeOf(bytes)} of ${sizeOf(totalBytes)}`, {
       image: name,
       layer,

@@ -137,7 +137,7 @@ class ThisMachine implements Machine {
     this.#clusterDomain = options.clusterDomain ?? 'cluster.local';
     this.#proxy = new ServiceProxy({ log: options.log, clock: options.world.clock, apiServer: options.apiServer });
     this.#exits = new ExitWatch(options.world);
-    this.#logs = new LogKeeper({ world: options.world, onNoHoles: (message) => options.log.warn(message) });
+    this.#logs = new LogKeeper({ world: options.world, onProblem: (message) => options.log.warn(message) });
     const running = () => this.#workers();
     this.#usage = new MachineUsage(
       options.world,

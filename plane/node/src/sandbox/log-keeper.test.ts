@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import {
   appendFileSync,
   closeSync,
+  existsSync,
   mkdtempSync,
   openSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
   writeSync,
@@ -32,7 +34,7 @@ function newDirectory(t: TestContext): string {
 
 function newKeeper(t: TestContext, directory: string, partBytes?: number): LogKeeper {
   const bound = partBytes === undefined ? {} : { partBytes };
-  const keeper = new LogKeeper({ world, onNoHoles: (message) => assert.fail(message), ...bound });
+  const keeper = new LogKeeper({ world, onProblem: (message) => assert.fail(message), ...bound });
   t.after(() => keeper.close());
   keeper.watch(directory);
   return keeper;
@@ -114,12 +116,39 @@ test('a flood that nobody watched is cut by one look after it', async (t) => {
   const directory = newDirectory(t);
   truncateSync(outputPath(directory, 'stdout'), 90 * mebibyte);
   appendFileSync(outputPath(directory, 'stdout'), 'last\n');
-  const keeper = new LogKeeper({ world, onNoHoles: (message) => assert.fail(message) });
+  const keeper = new LogKeeper({ world, onProblem: (message) => assert.fail(message) });
   keeper.look(directory);
   assert.deepEqual(keptFrom(directory), { stdout: 50 * mebibyte + 5, stderr: 0 });
   const marks = new LogMarks(directory);
   assert.equal(marks.of('stdout', 90 * mebibyte), 0);
   assert.equal(marks.count, 1);
+});
+
+test('a directory that is removed while it is watched is marked no more, and ends nobody', async (t) => {
+  const removed = newDirectory(t);
+  const keeper = newKeeper(t, removed);
+  appendFileSync(outputPath(removed, 'stdout'), 'x'.repeat(100));
+  await marked(removed, 'stdout', 99);
+  rmSync(removed, { recursive: true });
+  // A second one says when the watches of this process have been told of.
+  const other = newDirectory(t);
+  keeper.watch(other);
+  appendFileSync(outputPath(other, 'stdout'), 'after\n');
+  await marked(other, 'stdout', 0);
+  assert.equal(existsSync(removed), false);
+});
+
+test('marks that cannot be written are a problem that is told once', async (t) => {
+  const problems: string[] = [];
+  const keeper = new LogKeeper({ world, onProblem: (message) => problems.push(message) });
+  for (let time = 0; time < 2; time += 1) {
+    const directory = newDirectory(t);
+    symlinkSync('/dev/full', join(directory, 'output-marks'));
+    appendFileSync(outputPath(directory, 'stdout'), 'said\n');
+    keeper.look(directory);
+  }
+  assert.equal(problems.length, 1);
+  assert.match(problems[0] ?? '', /^logs of containers are kept without the times of their lines: Error: ENOSPC/);
 });
 
 test('an output that its program empties is begun anew, with the times of the other', async (t) => {

@@ -15,8 +15,8 @@ import { addMark, LogMarks, marksSize, rewriteMarks } from './log-marks.js';
 
 export interface LogKeeperOptions {
   readonly world: World;
-  /** The file system takes nothing back. Called once. */
-  onNoHoles(message: string): void;
+  /** Why logs are kept whole, or without the times of their lines. Called once for each reason. */
+  onProblem(message: string): void;
   /** As kubelet's containerLogMaxSize, by default 10 MiB: when a start of a container has five of it, one is given back. */
   readonly partBytes?: number;
 }
@@ -48,6 +48,7 @@ interface Watched {
 export class LogKeeper {
   readonly #options: LogKeeperOptions;
   readonly #watched = new Map<string, Watched>();
+  readonly #problems = new Set<string>();
   #canMakeHoles = true;
 
   constructor(options: LogKeeperOptions) {
@@ -112,7 +113,12 @@ export class LogKeeper {
     });
   }
 
+  /** Never throws: a log is no reason for a plane to end, be its disk full or its directory gone between two looks. */
   #mark(directory: string, watched: Watched, atMs: number): void {
+    this.#unlessGone(directory, () => this.#markNow(directory, watched, atMs));
+  }
+
+  #markNow(directory: string, watched: Watched, atMs: number): void {
     const sizes = outputSizes(directory);
     const shorter = outputs.filter((output) => sizes[output] < watched.sizes[output]);
     if (shorter.length > 0) forget(directory, shorter);
@@ -127,8 +133,25 @@ export class LogKeeper {
     watched.cutting ??= this.#cut(directory, watched.sizes)?.finally(() => {
       watched.cutting = undefined;
       // A flood may have gone on meanwhile, and have ended.
-      if (this.#watched.get(directory) === watched) this.#bound(directory, watched);
+      if (this.#watched.get(directory) !== watched) return;
+      this.#unlessGone(directory, () => this.#bound(directory, watched));
     });
+  }
+
+  #unlessGone(directory: string, work: () => void): void {
+    try {
+      if (existsSync(outputsDirectory(directory))) work();
+    } catch (error) {
+      if (!existsSync(outputsDirectory(directory))) return;
+      const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+      this.#tell(reason, `logs of containers are kept without the times of their lines: ${String(error)}`);
+    }
+  }
+
+  #tell(reason: string, message: string): void {
+    if (this.#problems.has(reason)) return;
+    this.#problems.add(reason);
+    this.#options.onProblem(message);
   }
 
   /** The output of which there is more gives way. */
@@ -163,9 +186,8 @@ export class LogKeeper {
       }));
       if (exitCode === 0 || !existsSync(directory) || !this.#canMakeHoles) continue;
       this.#canMakeHoles = false;
-      this.#options.onNoHoles(
-        `logs of containers are kept whole, for their beginning cannot be cut off: ${stderr.trim()}`,
-      );
+      const message = `logs of containers are kept whole, for their beginning cannot be cut off: ${stderr.trim()}`;
+      this.#tell('no holes', message);
     }
   }
 }

@@ -67,14 +67,16 @@ async function chosen(scenario) {
   const { growingJob } = await import('../tests/dist/simulation/job-checks.js');
   const { cronJobChecks } = await import('../tests/dist/simulation/cron-job-checks.js');
   const { disruptionChecks } = await import('../tests/dist/simulation/disruption-checks.js');
+  const { quotaChecks } = await import('../tests/dist/simulation/quota-checks.js');
+  const { lostPodChecks } = await import('../tests/dist/simulation/lost-pod-checks.js');
   const { volumeChecks } = await import('../tests/dist/simulation/volume-checks.js');
   const volumes = [volumeChecks('plane'), volumeChecks('nodes')];
   const scenarios = {
     ...Object.fromEntries(
-      [...workloadChecks, growingJob, cronJobChecks, disruptionChecks, ...volumes].map((checks) => [
-        checks.name,
-        { checks },
-      ]),
+      [
+        ...[...workloadChecks, growingJob, cronJobChecks, disruptionChecks],
+        ...[quotaChecks, lostPodChecks, ...volumes],
+      ].map((checks) => [checks.name, { checks }]),
     ),
     greeter: { underFaults: greeterUnderFaults, checks: greeterChecks() },
     etcd: { underFaults: etcdUnderFaults, checks: etcdChecks },

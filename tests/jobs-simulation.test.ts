@@ -4,6 +4,8 @@ import { type CheckName, checkOperator } from '@castellan/testkit';
 import { cronJobChecks } from './simulation/cron-job-checks.js';
 import { disruptionChecks } from './simulation/disruption-checks.js';
 import { endingJob, growingJob } from './simulation/job-checks.js';
+import { lostPodChecks } from './simulation/lost-pod-checks.js';
+import { quotaChecks } from './simulation/quota-checks.js';
 
 // A point of each check; `npm run sim -- --checks` tries them all.
 
@@ -32,3 +34,10 @@ test('the disruption controller passes the checks for any operator, at points sp
   });
   assert.deepEqual(report.failures, [], String(report));
 });
+
+for (const scenario of [quotaChecks, lostPodChecks]) {
+  test(`the controller of ${scenario.name} passes the checks for any operator, at points spread over its story`, async () => {
+    const report = await checkOperator(scenario, { checks: oneWay, atMost: 1 });
+    assert.deepEqual(report.failures, [], String(report));
+  });
+}

@@ -72,6 +72,19 @@ test('67: a reconcile that asks to look again runs after that time, and its earl
   await bench.stop();
 });
 
+test('67: a time too short for the clock to tell from now is a later one', async () => {
+  const atMs: number[] = [];
+  const bench = new Bench(async (_name, _context, { world }) => {
+    atMs.push(world.clock.monotonicNow());
+    return atMs.length < 5 ? { requeueAfterMs: 1e-12 } : undefined;
+  });
+  await bench.create('a');
+  await bench.start();
+  await bench.world.advance(60_000);
+  assert.deepEqual(atMs, [0, 1, 2, 3, 4]);
+  await bench.stop();
+});
+
 test('66: a throw is tried again after its backoff, whatever time an earlier run asked for', async () => {
   const atMs: number[] = [];
   const bench = new Bench(async (_name, _context, { world }) => {

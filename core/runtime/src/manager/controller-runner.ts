@@ -300,8 +300,9 @@ export class ControllerRunner {
 
   #succeeded(key: string, result: ReconcileResult): void {
     this.#queue.forget(key);
-    const afterMs = result?.requeueAfterMs;
-    if (afterMs === undefined) return;
+    if (result?.requeueAfterMs === undefined) return;
+    // Fractions add up to times that are never quite reached: "in 0.00000001 ms" would be now, again and again.
+    const afterMs = Math.ceil(result.requeueAfterMs);
     this.#history.trigger(key, `${afterMs} ms after the last time`);
     this.#queue.addAfter(key, Math.max(afterMs, this.#hotLoops.penaltyMs(key)), this.#queue.priorityOf(key));
   }

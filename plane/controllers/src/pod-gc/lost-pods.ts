@@ -44,7 +44,8 @@ async function deleteOrphans(
   const nowMs = context.world.clock.monotonicNow();
   const sinceMs = missingSince.get(key.name) ?? nowMs;
   missingSince.set(key.name, sinceMs);
-  if (nowMs - sinceMs < quarantineMs) return { requeueAfterMs: sinceMs + quarantineMs - nowMs };
+  const restMs = sinceMs + quarantineMs - nowMs;
+  if (restMs > 0) return { requeueAfterMs: restMs };
   if ((await context.client.find(nodes, key, { signal: context.signal })) !== undefined) return undefined;
   for (const pod of own) await failAndDelete(pod, context, 'PodGC: node no longer exists');
   return undefined;

@@ -9,17 +9,9 @@ import {
   nodes,
   pods,
 } from '@castellan/machinery';
-import { type TestCluster, testCluster } from '@castellan/testkit';
+import type { TestCluster } from '@castellan/testkit';
 import { daemonSet, daemonSetKey, isEverywhere } from './simulation/daemon-set-checks.js';
-
-async function inCluster(work: (cluster: TestCluster) => Promise<void>): Promise<void> {
-  const cluster = await testCluster({ clock: 'virtual' });
-  try {
-    await work(cluster);
-  } finally {
-    await cluster.stop();
-  }
-}
+import { inCluster } from './simulation/in-cluster.js';
 
 async function everywhere(cluster: TestCluster, wanted: DaemonSet, count?: number): Promise<void> {
   await cluster.apply([wanted]);

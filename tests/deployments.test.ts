@@ -1,17 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Deployment, deployments, events, isConditionTrue, pods, replicaSets } from '@castellan/machinery';
-import { type TestCluster, testCluster } from '@castellan/testkit';
+import type { TestCluster } from '@castellan/testkit';
 import { deployment, deploymentKey, isRolledOut } from './simulation/deployment-checks.js';
-
-async function inCluster(work: (cluster: TestCluster) => Promise<void>): Promise<void> {
-  const cluster = await testCluster({ clock: 'virtual' });
-  try {
-    await work(cluster);
-  } finally {
-    await cluster.stop();
-  }
-}
+import { inCluster } from './simulation/in-cluster.js';
 
 const found = ({ state }: TestCluster) => state.get(deployments, deploymentKey);
 const progressing = (cluster: TestCluster) =>

@@ -9,17 +9,9 @@ import {
   replicaSets,
   replicationControllers,
 } from '@castellan/machinery';
-import { type TestCluster, testCluster } from '@castellan/testkit';
+import type { TestCluster } from '@castellan/testkit';
+import { inCluster } from './simulation/in-cluster.js';
 import { replicaSet, replicaSetKey } from './simulation/replica-set-checks.js';
-
-async function inCluster(work: (cluster: TestCluster) => Promise<void>): Promise<void> {
-  const cluster = await testCluster({ clock: 'virtual' });
-  try {
-    await work(cluster);
-  } finally {
-    await cluster.stop();
-  }
-}
 
 const found = ({ state }: TestCluster) => state.get(replicaSets, replicaSetKey);
 const podNames = ({ state }: TestCluster) => state.list(pods).map(({ metadata }) => metadata.name ?? '');

@@ -9,17 +9,9 @@ import {
   type StatefulSet,
   statefulSets,
 } from '@castellan/machinery';
-import { type TestCluster, testCluster } from '@castellan/testkit';
+import type { TestCluster } from '@castellan/testkit';
+import { inCluster } from './simulation/in-cluster.js';
 import { isDone, setKey, statefulSet, type WantedSet } from './simulation/stateful-set-checks.js';
-
-async function inCluster(work: (cluster: TestCluster) => Promise<void>): Promise<void> {
-  const cluster = await testCluster({ clock: 'virtual' });
-  try {
-    await work(cluster);
-  } finally {
-    await cluster.stop();
-  }
-}
 
 const podKey = (name: string) => ({ namespace: 'default', name });
 const podNames = ({ state }: TestCluster) => state.list(pods).map(({ metadata }) => metadata.name ?? '');

@@ -139,7 +139,7 @@ export { applyStrategicMergePatch } from './patch/strategic-merge-patch.js';
 export { type Amounts, formatAmounts, parseAmounts, sumOfAmounts } from './quota/amounts.js';
 export { podAmounts } from './quota/pod-amounts.js';
 export { isInQuotaScope } from './quota/quota-scope.js';
-export { isCountedIn, quotaUsage } from './quota/quota-usage.js';
+export { countedKinds, isCountedIn, quotaUsage } from './quota/quota-usage.js';
 export { apiVersionOf, type ResourceType, resourceName, resourcePath } from './resource-type.js';
 export { loadEnginesFor } from './rules/schema-rules.js';
 export { type CompiledSchema, compileSchema } from './schema/compile.js';

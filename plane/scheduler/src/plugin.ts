@@ -69,3 +69,14 @@ export function refused(...reasons: readonly string[]): Refusal {
 export function crowded(...reasons: readonly string[]): Refusal {
   return { reasons, isHelpedByPreemption: true };
 }
+
+/** What the first of several filters has against a node. */
+export function firstRefusal(filters: readonly NodeFilter[]): NodeFilter {
+  return (node) => {
+    for (const filter of filters) {
+      const refusal = filter(node);
+      if (refusal !== undefined) return refusal;
+    }
+    return undefined;
+  };
+}

@@ -8,7 +8,7 @@ import { podAmounts } from './pod-amounts.js';
 export type CountedType = Pick<ResourceType, 'group' | 'plural'>;
 
 /** Kinds that quotas count under their own name, without `count/`. */
-const countedKinds: readonly string[] = [
+export const countedKinds: readonly string[] = [
   'configmaps',
   'persistentvolumeclaims',
   'pods',

@@ -1,5 +1,6 @@
 import {
   compareQuantities,
+  countedKinds,
   type FieldError,
   fieldError,
   formatQuantity,
@@ -11,13 +12,7 @@ import { at, type JsonRecord, record, records, text } from '../json.js';
 
 /** Things that are counted whole. */
 export const countedResources: ReadonlySet<string> = new Set([
-  'configmaps',
-  'persistentvolumeclaims',
-  'pods',
-  'replicationcontrollers',
-  'resourcequotas',
-  'secrets',
-  'services',
+  ...countedKinds,
   'services.loadbalancers',
   'services.nodeports',
 ]);

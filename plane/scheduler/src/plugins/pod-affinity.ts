@@ -3,7 +3,7 @@ import type { AffinityTerm, TermKind } from '../cluster/affinity-term.js';
 import type { ClusterState, PodQuery } from '../cluster/cluster-state.js';
 import type { NodeView } from '../cluster/node-view.js';
 import { factsOf } from '../cluster/pod-facts.js';
-import { crowded, hint, type NodeFilter, refused, type SchedulerPlugin } from '../plugin.js';
+import { crowded, firstRefusal, hint, type NodeFilter, refused, type SchedulerPlugin } from '../plugin.js';
 import { stretched } from './normalize.js';
 import { cameToNode, leftNode } from './pod-changes.js';
 
@@ -28,13 +28,7 @@ export const interPodAffinity: SchedulerPlugin = {
     const checks = [nearFilter(pod, cluster), awayFilter(pod, cluster), unwelcomeFilter(pod, cluster)];
     const filters = checks.filter((check) => check !== undefined);
     if (filters.length === 0) return undefined;
-    return (node) => {
-      for (const filter of filters) {
-        const refusal = filter(node);
-        if (refusal !== undefined) return refusal;
-      }
-      return undefined;
-    };
+    return firstRefusal(filters);
   },
   scoresOf(pod, feasible, { cluster }) {
     const weights = new DomainWeights();

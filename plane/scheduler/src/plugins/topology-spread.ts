@@ -10,7 +10,7 @@ import {
 import type { ClusterState, PodQuery } from '../cluster/cluster-state.js';
 import type { NodeView } from '../cluster/node-view.js';
 import { factsOf } from '../cluster/pod-facts.js';
-import { crowded, hint, type NodeFilter, refused, type SchedulerPlugin } from '../plugin.js';
+import { crowded, firstRefusal, hint, type NodeFilter, refused, type SchedulerPlugin } from '../plugin.js';
 import { isWantedNode } from './node-selector.js';
 import { cameToNode, leftNode } from './pod-changes.js';
 import { toleratesNode } from './taint-toleration.js';
@@ -50,13 +50,7 @@ export const podTopologySpread: SchedulerPlugin = {
     const constraints = ownConstraints(pod, 'DoNotSchedule');
     if (constraints.length === 0) return undefined;
     const filters = constraints.map((constraint) => skewFilter(pod, constraint, constraints, cluster));
-    return (node) => {
-      for (const filter of filters) {
-        const refusal = filter(node);
-        if (refusal !== undefined) return refusal;
-      }
-      return undefined;
-    };
+    return firstRefusal(filters);
   },
   scoresOf(pod, feasible, { cluster }) {
     const own = ownConstraints(pod, 'ScheduleAnyway');

@@ -69,13 +69,16 @@ async function chosen(scenario) {
   const { disruptionChecks } = await import('../tests/dist/simulation/disruption-checks.js');
   const { quotaChecks } = await import('../tests/dist/simulation/quota-checks.js');
   const { lostPodChecks } = await import('../tests/dist/simulation/lost-pod-checks.js');
+  const { tokenSecretChecks } = await import('../tests/dist/simulation/token-secret-checks.js');
+  const { finishedJobChecks } = await import('../tests/dist/simulation/finished-job-checks.js');
+  const { taintChecks } = await import('../tests/dist/simulation/taint-checks.js');
   const { volumeChecks } = await import('../tests/dist/simulation/volume-checks.js');
   const volumes = [volumeChecks('plane'), volumeChecks('nodes')];
   const scenarios = {
     ...Object.fromEntries(
       [
         ...[...workloadChecks, growingJob, cronJobChecks, disruptionChecks],
-        ...[quotaChecks, lostPodChecks, ...volumes],
+        ...[quotaChecks, lostPodChecks, tokenSecretChecks, finishedJobChecks, taintChecks, ...volumes],
       ].map((checks) => [checks.name, { checks }]),
     ),
     greeter: { underFaults: greeterUnderFaults, checks: greeterChecks() },

@@ -3,9 +3,12 @@ import { test } from 'node:test';
 import { type CheckName, checkOperator } from '@castellan/testkit';
 import { cronJobChecks } from './simulation/cron-job-checks.js';
 import { disruptionChecks } from './simulation/disruption-checks.js';
+import { finishedJobChecks } from './simulation/finished-job-checks.js';
 import { endingJob, growingJob } from './simulation/job-checks.js';
 import { lostPodChecks } from './simulation/lost-pod-checks.js';
 import { quotaChecks } from './simulation/quota-checks.js';
+import { taintChecks } from './simulation/taint-checks.js';
+import { tokenSecretChecks } from './simulation/token-secret-checks.js';
 
 // A point of each check; `npm run sim -- --checks` tries them all.
 
@@ -35,7 +38,7 @@ test('the disruption controller passes the checks for any operator, at points sp
   assert.deepEqual(report.failures, [], String(report));
 });
 
-for (const scenario of [quotaChecks, lostPodChecks]) {
+for (const scenario of [quotaChecks, lostPodChecks, tokenSecretChecks, finishedJobChecks, taintChecks]) {
   test(`the controller of ${scenario.name} passes the checks for any operator, at points spread over its story`, async () => {
     const report = await checkOperator(scenario, { checks: oneWay, atMost: 1 });
     assert.deepEqual(report.failures, [], String(report));

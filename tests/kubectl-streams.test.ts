@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, type TestContext, test } from 'node:test';
-import { pods } from '@castellan/machinery';
+import { type PodSpec, pods } from '@castellan/machinery';
 import { waitFor } from '@castellan/world';
 import { kubectlPrograms } from './kubectl-programs.js';
 import { type Finished, PlaneProcess, run, world } from './plane-process.js';
@@ -155,6 +155,65 @@ test("what cannot be run or reached is said in kubectl's usual words", { skip },
     assert.match(other.stderr, /container other is not valid for pod talker/, version);
   }
 });
+
+test('kubectl logs --previous shows the start before, and --tail, --timestamps and --since the end of this one', {
+  skip,
+}, async (t) => {
+  const version = newest ?? '';
+  const once = '[ -e /work/once ] || { touch /work/once; echo first; exit 1; }';
+  await createPod(t, 'ended-once', `${once}; echo second; echo third; while read -r line; do :; done`);
+  const hasRestarted = async () => (await kubectl(version, ['logs', 'ended-once'])).stdout === 'second\nthird\n';
+  await waitFor(world, hasRestarted, { what: 'the log of the second start', deadlineMs: 60_000 });
+  assert.equal((await kubectl(version, ['logs', 'ended-once', '--previous'])).stdout, 'first\n');
+  const last = await kubectl(version, ['logs', 'ended-once', '--tail=1', '--timestamps', '--since=1h']);
+  assert.match(last.stdout, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d+Z third\n$/);
+  const none = await kubectl(version, ['logs', 'talker', '--previous']);
+  assert.equal(none.code, 1);
+  assert.match(none.stderr, /previous terminated container "main" in pod "talker" not found/);
+});
+
+test('kubectl logs -f ends when the container does, with all that it has said', { skip }, async (t) => {
+  const version = newest ?? '';
+  await createPod(t, 'ends', 'echo up; read -r line; echo "heard $line"', { restartPolicy: 'Never' });
+  const hasBegun = async () => (await kubectl(version, ['logs', 'ends'])).stdout === 'up\n';
+  await waitFor(world, hasBegun, { what: 'the container to speak', deadlineMs: 60_000 });
+  const follower = start(t, version, ['logs', '-f', 'ends']);
+  let output = '';
+  follower.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
+  await waitFor(world, () => output === 'up\n', { what: 'the follower to show the first line', deadlineMs: 30_000 });
+  start(t, version, ['attach', '-i', 'ends']).stdin?.write('the end\n');
+  const hasEnded = () => follower.exitCode !== null || follower.signalCode !== null;
+  await waitFor(world, hasEnded, { what: () => `kubectl logs -f to end after ${output}`, deadlineMs: 30_000 });
+  assert.equal(follower.exitCode, 0);
+  await waitFor(world, () => output === 'up\nheard the end\n', { what: 'its last line', deadlineMs: 10_000 });
+});
+
+/** A pod with a `/work` that outlives its containers, and a standard input; it is deleted when the test ends. */
+async function createPod(context: TestContext, name: string, line: string, rest: Partial<PodSpec> = {}): Promise<void> {
+  const client = await plane.client();
+  context.after(() => client.delete(pods, { namespace: 'default', name }));
+  await client.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default' },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      volumes: [{ name: 'work', emptyDir: {} }],
+      containers: [
+        {
+          name: 'main',
+          image: 'busybox:1.36',
+          stdin: true,
+          command: ['/bin/sh', '-c', line],
+          volumeMounts: [{ name: 'work', mountPath: '/work' }],
+        },
+      ],
+      ...rest,
+    },
+  });
+}
 
 /** Runs until it is killed, at the latest when the test ends. */
 function start(context: TestContext, version: string, args: readonly string[]): ChildProcess {

@@ -2,7 +2,7 @@ import { closeSync, constants, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Container, type ContainerStatus, eventsV1, type Pod, type PodSpec, pods } from '@castellan/machinery';
 import { createLog, createManager } from '@castellan/runtime';
-import { realWorld } from '@castellan/world';
+import { realWorld, type World } from '@castellan/world';
 import { createMachine, type MachineOptions, type NodeAgent } from '../src/index.js';
 import { rangesOf, until, withDataDirectory } from './machine.js';
 import { SimulatedCluster } from './simulated-cluster.js';
@@ -30,12 +30,13 @@ const silent = { write: () => undefined, world: realWorld() };
 export interface AgentOptions extends Pick<MachineOptions, 'serviceProxy' | 'images'> {
   readonly cluster?: SimulatedCluster;
   readonly withServices?: boolean;
+  readonly world?: World;
 }
 
 /** An agent with a manager over a simulated cluster, on the real machine. */
 export async function startAgent(directory: string, options: AgentOptions = {}): Promise<AgentUnderTest> {
   const cluster = options.cluster ?? new SimulatedCluster();
-  const world = realWorld();
+  const world = options.world ?? realWorld();
   const log = createLog(process.env.CASTELLAN_TEST_LOG === undefined ? silent : { write: console.error, world });
   const ranges = rangesOf(directory);
   const machine = createMachine({

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { type Container, pods } from '@castellan/machinery';
-import { isReady, mainStatus, shellPod, withAgent } from './agent-under-test.js';
+import { realWorld } from '@castellan/world';
+import { type AgentUnderTest, isReady, mainStatus, shellPod, withAgent } from './agent-under-test.js';
 import { cannotRunPods, until } from './machine.js';
 
 const skip = cannotRunPods();
@@ -70,6 +71,80 @@ test(
     await cluster.delete(pods, { namespace: 'default', name: 'b' });
     await podGone('b');
     await until('the event', async () => (await eventsOf('b')).includes('FailedPreStopHook PreStopHook failed'));
+  }),
+);
+
+test(
+  'N41 a preStop hook that sleeps holds up the end of its container, and of no other',
+  { skip },
+  withNap(77_000, async ({ cluster, podThat, podGone }, directory, nap) => {
+    const { volumes, volumeMounts, order } = sharing(directory);
+    const pod = shellPod('a', untilAsked('main'), {
+      volumes,
+      terminationGracePeriodSeconds: 600,
+      main: { volumeMounts, lifecycle: { preStop: { sleep: { seconds: 77 } } } },
+    });
+    const { lifecycle: _, ...plain } = mainOf(pod);
+    const other: Container = { ...plain, name: 'other', command: ['/bin/sh', '-c', untilAsked('other')] };
+    await cluster.create(pods, { ...pod, spec: { ...pod.spec, containers: [mainOf(pod), other] } });
+    await podThat('a', 'to be ready', isReady);
+    await until('both to be up', () => existing(() => order().length === 2));
+    await cluster.delete(pods, { namespace: 'default', name: 'a' });
+    await until('the hook', () => nap.isBegun());
+    await until('the other container to be asked', () => order().includes('other asked'));
+    appendFileSync(join(directory, 'shared/order'), 'slept\n');
+    nap.end();
+    await podGone('a');
+    assert.deepEqual(order().slice(2), ['other asked', 'slept', 'main asked']);
+  }),
+);
+
+test(
+  'N41 a postStart hook over HTTP asks its own pod, at the port of that name',
+  { skip },
+  withAgent(async ({ cluster, podThat }, directory) => {
+    const { volumes, volumeMounts, order } = sharing(directory);
+    const lines = `
+      const { appendFileSync } = require('node:fs');
+      const server = require('node:http').createServer(({ url }, response) => {
+        appendFileSync('/shared/order', url + '\\n');
+        response.writeHead(500).end();
+      });
+      server.listen(8080, '0.0.0.0', () => appendFileSync('/shared/order', 'listens\\n'));
+      process.on('SIGTERM', () => process.exit());`;
+    // A hook asks once, and a program takes a while to listen: the one that serves is there before.
+    const server: Container = {
+      name: 'server',
+      image: 'busybox',
+      command: [process.execPath, '-e', lines],
+      volumeMounts,
+      restartPolicy: 'Always',
+      startupProbe: { exec: { command: ['grep', '-q', 'listens', '/shared/order'] }, periodSeconds: 1 },
+    };
+    const postStart = { httpGet: { path: '/started', port: 'web' } };
+    const main = { volumeMounts, ports: [{ name: 'web', containerPort: 8080 }], lifecycle: { postStart } };
+    await cluster.create(pods, shellPod('a', untilAsked('main'), { volumes, initContainers: [server], main }));
+    const pod = await podThat('a', 'to be ready', isReady);
+    assert.equal(mainStatus(pod).restartCount, 0, 'any answer is a success');
+    assert.deepEqual(
+      order().filter((line) => line !== 'main up'),
+      ['listens', '/started'],
+    );
+  }),
+);
+
+test(
+  "a pod's host aliases are in its /etc/hosts, after its own address",
+  { skip },
+  withAgent(async ({ cluster, podThat, logIs }) => {
+    const hostAliases = [
+      { ip: '10.1.2.3', hostnames: ['foo.example', 'bar.example'] },
+      { ip: 'fd00::7', hostnames: ['six.example'] },
+    ];
+    await cluster.create(pods, shellPod('a', 'cat /etc/hosts', { restartPolicy: 'Never', hostAliases }));
+    const { status } = await podThat('a', 'to be over', (pod) => pod.status?.phase === 'Succeeded');
+    const own = `127.0.0.1\tlocalhost\n::1\tlocalhost ip6-localhost ip6-loopback\n${status?.podIP}\ta\n`;
+    await logIs('a', `${own}10.1.2.3\tfoo.example\tbar.example\nfd00::7\tsix.example\n`);
   }),
 );
 
@@ -141,6 +216,38 @@ test(
     assert.deepEqual([await messageOf('own'), await messageOf('well')], ['own\n', undefined]);
   }),
 );
+
+interface Nap {
+  isBegun(): boolean;
+  end(): void;
+}
+
+/** As `withAgent`, on a clock whose sleep of exactly `lengthMs` lasts until the test ends it. */
+function withNap(lengthMs: number, body: (agent: AgentUnderTest, directory: string, nap: Nap) => Promise<void>) {
+  const real = realWorld();
+  const alarm = new AbortController();
+  let isBegun = false;
+  const sleep: typeof real.clock.sleep = (delayMs, signal) => {
+    if (delayMs !== lengthMs) return real.clock.sleep(delayMs, signal);
+    isBegun = true;
+    return new Promise((resolve) => alarm.signal.addEventListener('abort', () => resolve()));
+  };
+  const { clock } = real;
+  const world = {
+    ...real,
+    clock: {
+      now: () => clock.now(),
+      monotonicNow: () => clock.monotonicNow(),
+      after: (delayMs: number, callback: () => void) => clock.after(delayMs, callback),
+      sleep,
+    },
+  };
+  const nap = { isBegun: () => isBegun, end: () => alarm.abort() };
+  return withAgent(
+    (agent, directory) => body(agent, directory, nap).finally(nap.end),
+    () => ({ world }),
+  );
+}
 
 function mainOf({ spec }: ReturnType<typeof shellPod>): Container {
   const [main] = spec?.containers ?? [];

@@ -97,8 +97,13 @@ function webhooksOf({ operator, webhooks }: RunOperatorOptions): ManagerWebhooks
 
 /** Once, before anything else is tried: a list of all that is missing helps more than one refusal after the other. */
 async function warnOfMissingRights(options: RunOperatorOptions, signal: AbortSignal): Promise<void> {
-  const { operator, client, log, installsKinds = true, namespace, webhooks } = options;
-  const rules = requiredRules(operator, { installsKinds, ...(webhooks !== undefined && { webhooks }) });
+  const { operator, client, log, installsKinds = true, namespace, webhooks, leaderElection, sharding } = options;
+  const rules = requiredRules(operator, {
+    installsKinds,
+    isSharded: sharding !== undefined,
+    ...(webhooks !== undefined && { webhooks }),
+    ...(leaderElection !== undefined && { leaderElection }),
+  });
   const where = namespace === undefined ? {} : { namespace };
   try {
     const missing = await missingRights(client, rules, { ...where, signal });

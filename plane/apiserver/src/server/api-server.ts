@@ -45,7 +45,7 @@ export interface ApiServerOptions {
   readonly log?: (line: string) => void;
   /** IPv4 range of the services' addresses; `10.96.0.0/16` by default. The first address is service default/kubernetes. */
   readonly serviceCidr?: string;
-  /** How objects are sealed in the keyspace (`parseEncryptionConfiguration`); absent: not at all. */
+  /** How objects are sealed in the keyspace (`readEncryptionConfiguration`); absent: not at all. */
   readonly encryption?: Encryption;
   /** Without it requests that a node would answer are a 503. */
   readonly nodeStreams?: NodeStreamsOf;

@@ -11,6 +11,8 @@ export interface DnsServerOptions extends DnsNames {
 
 const connectionLimit = 64;
 const idleMs = 10_000;
+/** Bytes of answers that a connection may leave unread. */
+const unreadLimit = 256 * 1024;
 
 /** Cluster DNS over UDP and TCP. Answers from memory; a query never waits for the API server. */
 export class DnsServer {
@@ -18,6 +20,8 @@ export class DnsServer {
   readonly #udp: DatagramSocket;
   readonly #tcp: Server;
   readonly #connections = new Set<Socket>();
+  /** Answers that come from other name servers later have no socket any more. */
+  #isClosed = false;
 
   private constructor(names: DnsNames) {
     this.#names = names;
@@ -53,14 +57,22 @@ export class DnsServer {
     // A pod that is gone when its answer comes back makes an error here; nobody waits for it.
     server.#udp.on('error', () => undefined);
     server.#udp.on('message', (query, from) => {
+      // Nothing can be sent to port 0, which a datagram may come from.
+      if (from.port === 0) return;
       void answerQuery(query, 'udp', names).then((reply) => {
-        if (reply !== undefined) server.#udp.send(reply, from.port, from.address, () => undefined);
+        if (reply !== undefined && !server.#isClosed) server.#udp.send(reply, from.port, from.address, () => undefined);
       });
     });
-    await new Promise<void>((resolve, reject) => {
-      server.#tcp.once('error', reject);
-      server.#tcp.listen(server.#udp.address().port, address, resolve);
-    });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        server.#tcp.once('error', reject);
+        server.#tcp.listen(server.#udp.address().port, address, resolve);
+      });
+    } catch (error) {
+      server.#isClosed = true;
+      server.#udp.close();
+      throw error;
+    }
     return server;
   }
 
@@ -69,6 +81,7 @@ export class DnsServer {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     for (const socket of this.#connections) socket.destroy();
     await new Promise<void>((resolve) => this.#udp.close(resolve));
     await new Promise<void>((resolve) => this.#tcp.close(() => resolve()));
@@ -81,7 +94,9 @@ export class DnsServer {
     socket.on('error', () => socket.destroy());
     readMessages(socket, (query) => {
       void answerQuery(query, 'tcp', this.#names).then((reply) => {
-        if (reply !== undefined && !socket.destroyed) socket.write(frameMessage(reply));
+        if (reply === undefined || socket.destroyed) return;
+        socket.write(frameMessage(reply));
+        if (socket.writableLength > unreadLimit) socket.destroy();
       });
     });
   }

@@ -59,6 +59,8 @@ async function* unzstd(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8A
     child.once('error', reject);
     child.once('close', resolve);
   });
+  // It may fail while its output is still read; then that ends, and this is asked.
+  ended.catch(() => undefined);
   // It ends early when what it is given is damaged: its exit code tells.
   child.stdin.on('error', () => undefined);
   pipeline(source, child.stdin, () => undefined);

@@ -57,11 +57,6 @@ export class NftTable {
   async #writeAll(): Promise<void> {
     // What is asked for in the same turn is one change.
     await Promise.resolve();
-    await this.#writeWhileWanted();
-    this.#work = undefined;
-  }
-
-  async #writeWhileWanted(): Promise<void> {
     for (let wanted = this.#wanted; wanted !== undefined && !this.#isClosed; wanted = this.#wanted) {
       this.#wanted = undefined;
       try {
@@ -73,9 +68,11 @@ export class NftTable {
         this.#written = undefined;
         this.#wanted ??= wanted;
         clock.after(retryMs, () => this.#retry());
-        return;
+        break;
       }
     }
+    // With no pause since the last look at #wanted: what is asked for from now on begins anew.
+    this.#work = undefined;
   }
 
   #retry(): void {

@@ -97,6 +97,11 @@ async function healthServer(t: TestContext): Promise<number> {
       assert.deepEqual([...request.subarray(0, 7)], [0, 0, 0, 0, service.length + 2, 0x0a, service.length]);
       if (service === 'other') {
         stream.respond({ 'grpc-status': '12', 'grpc-message': 'unknown%20service' }, { endStream: true });
+      } else if (service === 'garbled') {
+        stream.respond({ 'grpc-status': '12', 'grpc-message': '100% broken' }, { endStream: true });
+      } else if (service === 'endless') {
+        stream.respond({ 'content-type': 'application/grpc' });
+        stream.end(Buffer.alloc(64 * 1024));
       } else if (service !== 'silent') {
         stream.respond({ 'content-type': 'application/grpc' }, { waitForTrailers: true });
         stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
@@ -117,6 +122,9 @@ test('N18 a gRPC probe asks for the health of its service', async (t) => {
     'error: this server does not implement the grpc health protocol (grpc.health.v1.Health): unknown service',
     'timeout: health rpc did not complete within 0.5s',
   ]);
+  // What a program answers is its own, and ends nothing but its probe.
+  assert.match((await health('garbled')).message, /100% broken$/);
+  assert.match((await health('endless')).message, /the answer is longer than 4096 bytes/);
   const nobody = await checkProbe({ grpc: { port: 1 } }, targetWith(), 500);
   assert.equal(
     nobody.message,

@@ -6,6 +6,8 @@ const unimplemented = '12';
 const deadlineExceeded = '4';
 const statusNames = ['UNKNOWN', 'SERVING', 'NOT_SERVING', 'SERVICE_UNKNOWN'];
 const serving = 1;
+/** A HealthCheckResponse is a few bytes. */
+const longestAnswer = 4096;
 
 interface HealthAnswer {
   readonly code: string;
@@ -72,19 +74,34 @@ function call(
       'grpc-timeout': `${deadlineMs}m`,
     });
     const chunks: Buffer[] = [];
+    let received = 0;
     let ended = { code: '2', text: 'the server ended the call without a status' };
     // A server that has nothing to say but a status says it in the headers.
     const note = (headers: Readonly<Record<string, unknown>>) => {
       if (headers['grpc-status'] === undefined) return;
-      ended = { code: String(headers['grpc-status']), text: decodeURIComponent(String(headers['grpc-message'] ?? '')) };
+      ended = { code: String(headers['grpc-status']), text: messageOf(headers['grpc-message']) };
     };
     stream.once('response', note);
     stream.once('trailers', note);
-    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    stream.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      received += chunk.length;
+      if (received > longestAnswer) stream.destroy(new Error(`the answer is longer than ${longestAnswer} bytes`));
+    });
     stream.once('error', fail);
     stream.once('end', () => resolve({ ...ended, body: Buffer.concat(chunks) }));
     stream.end(frame(healthRequest(service)));
   });
+}
+
+/** Percent-encoded, by a server that keeps to the protocol. */
+function messageOf(header: unknown): string {
+  const text = String(header ?? '');
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 function lateAnswer(deadlineMs: number): Error {

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readFileSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { outputPath, outputSizes, outputs } from '../sandbox/log-files.js';
 import { LogMarks } from '../sandbox/log-marks.js';
@@ -9,8 +9,8 @@ const logLimit = { bytes: 2048, lines: 80 };
 
 /** What a container said of its end: its message file or, where the pod asks for it and it failed, the end of its log. */
 export function terminationMessage(run: { readonly directory: string; readonly fallsBackToLog: boolean }): string {
-  const path = join(run.directory, 'termination-log');
-  const written = existsSync(path) ? readFileSync(path, 'utf8').slice(0, messageLimit) : '';
+  // The file is the pod's own, and may be of any size.
+  const written = filePart(join(run.directory, 'termination-log'), () => 0, messageLimit);
   return written !== '' || !run.fallsBackToLog ? written : logTail(run.directory);
 }
 
@@ -32,12 +32,16 @@ function logTail(directory: string): string {
 
 /** The last bytes of a file, as text. Empty when there is none. */
 export function fileTail(path: string, bytes: number): string {
+  return filePart(path, (size) => Math.max(0, size - bytes), bytes);
+}
+
+function filePart(path: string, from: (size: number) => number, bytes: number): string {
   const size = statSync(path, { throwIfNoEntry: false })?.size ?? 0;
   if (size === 0) return '';
   const file = openSync(path, 'r');
   try {
     const buffer = Buffer.alloc(Math.min(size, bytes));
-    const length = readSync(file, buffer, 0, buffer.length, size - buffer.length);
+    const length = readSync(file, buffer, 0, buffer.length, from(size));
     return buffer.subarray(0, length).toString('utf8');
   } finally {
     closeSync(file);

@@ -42,8 +42,17 @@ export class ExitWatch {
   }
 
   #poll(): void {
-    for (const { listener } of this.#watched.values()) if (listener.isOver()) listener.exited();
+    for (const { listener } of this.#watched.values()) if (seemsOver(listener)) listener.exited();
     this.#cancelPoll = this.#watched.size === 0 ? undefined : this.#world.clock.after(pollMs, () => this.#poll());
+  }
+}
+
+/** What cannot be told here fails again where it is asked for, and is handled there. */
+function seemsOver(listener: ExitListener): boolean {
+  try {
+    return listener.isOver();
+  } catch {
+    return true;
   }
 }
 

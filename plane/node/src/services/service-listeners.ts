@@ -31,6 +31,8 @@ export class ServiceListeners {
   /** Frontends that could not be opened, with why: said once. */
   readonly #problems = new Map<string, { readonly owner: string; readonly message: string }>();
 
+  #turn: Promise<unknown> = Promise.resolve();
+
   /** `nodeOf`: which node a client's pod is on; `undefined` for the machine's own programs. */
   constructor(log: Log, clock: Clock, nodeOf: (client: string) => string | undefined) {
     this.#log = log;
@@ -42,7 +44,14 @@ export class ServiceListeners {
    * Opens, changes and closes what is needed for exactly these frontends of an owner. One that another owner has, or another
    * program of the machine, is tried again at the next call; the result tells which, once for each reason.
    */
-  async apply(owner: string, frontends: readonly Frontend[]): Promise<readonly ListenProblem[]> {
+  apply(owner: string, frontends: readonly Frontend[]): Promise<readonly ListenProblem[]> {
+    // One after the other: two that open the same frontend at once would be in each other's way.
+    const done = this.#turn.then(() => this.#apply(owner, frontends));
+    this.#turn = done.catch(() => undefined);
+    return done;
+  }
+
+  async #apply(owner: string, frontends: readonly Frontend[]): Promise<readonly ListenProblem[]> {
     // The first has it, where several are on one address.
     const wanted = new Map([...frontends].reverse().map((frontend) => [frontendKey(frontend), frontend]));
     const problems: ListenProblem[] = [];
@@ -55,7 +64,10 @@ export class ServiceListeners {
     for (const [key, frontend] of wanted) {
       const known = this.#listeners.get(key);
       if (known === undefined) problems.push(...(await this.#open(owner, frontend)));
-      else if (known.owner === owner) known.choice.replace(frontend);
+      else if (known.owner === owner) {
+        known.choice.replace(frontend);
+        this.#problems.delete(key);
+      }
     }
     return problems;
   }

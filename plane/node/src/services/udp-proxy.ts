@@ -64,11 +64,14 @@ export class UdpProxy {
 
   disconnect(): void {
     this.#cancelSweep?.();
+    this.#cancelSweep = undefined;
     for (const { socket } of this.#flows.values()) socket.close();
     this.#flows.clear();
   }
 
   #forward(datagram: Buffer, from: RemoteInfo): void {
+    // Nobody could be answered there.
+    if (from.port === 0) return;
     const client = `${from.address}:${from.port}`;
     const flow = this.#flowOf(client, from);
     if (flow === undefined) return;

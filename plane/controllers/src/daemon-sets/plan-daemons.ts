@@ -1,5 +1,5 @@
 import type { DaemonSet, Node, Pod } from '@castellan/machinery';
-import { isAvailable, isReady } from '../workloads/pod-state.js';
+import { hasEnded, isAvailable, isReady } from '../workloads/pod-state.js';
 import { podsOf } from '../workloads/pods-of.js';
 import { isUpdated, nodeNameOf } from './daemon-pod.js';
 import { type NodeFit, nodeFit } from './node-fit.js';
@@ -186,10 +186,6 @@ function unavailableOf({ spec }: DaemonSet, nodes: number): number {
 
 function isLeaving({ metadata }: Pod): boolean {
   return metadata.deletionTimestamp !== undefined;
-}
-
-function hasEnded({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 /** Those that have a node before those that wait for one. */

@@ -1,6 +1,7 @@
 import { findCondition, isStatusError, type Pod, pods } from '@castellan/machinery';
 import type { Controller } from '@castellan/runtime';
 import { apiTime } from '../workloads/api-time.js';
+import { isActive } from '../workloads/pod-state.js';
 
 const target = 'DisruptionTarget';
 /** For so long a pod may be said to be about to go. */
@@ -41,9 +42,8 @@ export function staleDisruptionTargetController(): Controller<Pod> {
   };
 }
 
-function isTarget({ metadata, status }: Pod): boolean {
-  const { phase } = status ?? {};
-  if (metadata.deletionTimestamp !== undefined || phase === 'Succeeded' || phase === 'Failed') return false;
-  const condition = findCondition(status?.conditions, target);
+function isTarget(pod: Pod): boolean {
+  if (!isActive(pod)) return false;
+  const condition = findCondition(pod.status?.conditions, target);
   return condition?.status === 'True' && condition.reason !== 'TerminationByKubelet';
 }

@@ -1,4 +1,5 @@
 import type { Container, EndpointPort, Pod, Service, ServicePort } from '@castellan/machinery';
+import { hasEnded } from '../workloads/pod-state.js';
 
 /** One pod as a service sees it: what endpoints and endpoint slices are both made from. */
 export interface ServicePod {
@@ -31,7 +32,7 @@ export function servicePods(service: Service, pods: readonly Pod[]): readonly Se
   return pods
     .filter((pod) => isSelected(selector, pod))
     .map((pod) => servicePod(service, pod))
-    .filter((seen) => seen.addresses.length > 0 && !hasFinished(seen.pod))
+    .filter((seen) => seen.addresses.length > 0 && !hasEnded(seen.pod))
     .sort((a, b) => compare(a.pod.metadata.name, b.pod.metadata.name));
 }
 
@@ -46,10 +47,6 @@ function servicePod(service: Service, pod: Pod): ServicePod {
     isTerminating: pod.metadata.deletionTimestamp !== undefined,
     hostname: spec?.subdomain === service.metadata.name ? spec?.hostname : undefined,
   };
-}
-
-function hasFinished(pod: Pod): boolean {
-  return pod.status?.phase === 'Succeeded' || pod.status?.phase === 'Failed';
 }
 
 /** A port of the service at this pod; none when it is named and no container of the pod has that name. */

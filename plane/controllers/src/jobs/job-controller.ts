@@ -20,6 +20,7 @@ import { isNamespaceTerminating } from '../namespace-terminating.js';
 import { claimObjects } from '../ownership/claim-objects.js';
 import { orphanPods } from '../ownership/orphans.js';
 import { controllerOf } from '../ownership/plan-claims.js';
+import { createPod, deletePod } from '../workloads/change-pods.js';
 import { slowStart } from '../workloads/slow-start.js';
 import type { FailureStreak } from './backoff.js';
 import { deadlineLeftMs, outcomeOf } from './job-outcome.js';
@@ -87,7 +88,7 @@ async function reconcileJob(view: JobView, before: FailureStreak | undefined, co
     const plan = planPods(view, view.streak(before), nowMs);
     await release(plan.deletions.filter(isTracked), context);
     await deletePods(job, plan.deletions, context);
-    const failure = await slowStart(plan.creations, (creation) => createPod(job, creation, context));
+    const failure = await slowStart(plan.creations, (creation) => createJobPod(job, creation, context));
     if (failure !== undefined) throw failure;
     if (plan.waitMs !== undefined) waitMs = Math.min(plan.waitMs, waitMs ?? plan.waitMs);
   }
@@ -120,35 +121,15 @@ async function adopt(job: Job, context: ReconcileContext): Promise<void> {
   await claimObjects(context.cache.byIndex(orphanPods, metadata.namespace ?? ''), claim, context);
 }
 
-async function createPod(job: Job, creation: PodCreation, { client, events, signal }: ReconcileContext): Promise<void> {
-  try {
-    const { metadata } = await client.create(pods, podOf(job, creation), { signal });
-    events.record(job, { type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${metadata.name ?? ''}` });
-  } catch (error) {
-    if (isNamespaceTerminating(error)) return;
-    const message = `Error creating: ${error instanceof Error ? error.message : String(error)}`;
-    events.record(job, { type: 'Warning', reason: 'FailedCreate', message });
-    throw error;
-  }
+/** In a namespace that ends, none is made, and nothing has failed. */
+async function createJobPod(job: Job, creation: PodCreation, context: ReconcileContext): Promise<void> {
+  await createPod(job, podOf(job, creation), context).catch((error: unknown) => {
+    if (!isNamespaceTerminating(error)) throw error;
+  });
 }
 
 async function deletePods(job: Job, deleted: readonly Pod[], context: ReconcileContext): Promise<void> {
-  const { client, events, signal } = context;
-  await Promise.all(
-    deleted.map(async ({ metadata }) => {
-      const { namespace = '', name = '', uid = '' } = metadata;
-      try {
-        if (!(await client.delete(pods, { namespace, name }, { preconditions: { uid }, signal }))) return;
-      } catch (error) {
-        // Another pod of that name by now.
-        if (isStatusError(error, 'Conflict')) return;
-        const message = `Error deleting: ${error instanceof Error ? error.message : String(error)}`;
-        events.record(job, { type: 'Warning', reason: 'FailedDelete', message });
-        throw error;
-      }
-      events.record(job, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` });
-    }),
-  );
+  await Promise.all(deleted.map((pod) => deletePod(job, pod, context)));
 }
 
 /** Pods that wait to be counted by a Job that is gone. The server is asked: the cache may not show the Job yet. */

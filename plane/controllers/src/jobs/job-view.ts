@@ -1,17 +1,9 @@
 import { findCondition, type Job, type JobSpec, type Pod } from '@castellan/machinery';
-import { isActive, isTerminating } from '../workloads/pod-state.js';
+import { hasEnded, isActive, isTerminating } from '../workloads/pod-state.js';
 import { type FailureStreak, noFailures, streakAfter } from './backoff.js';
 import { judgeFailure } from './failure-policy.js';
 import { IndexSet } from './index-set.js';
-import {
-  completionIndexOf,
-  hasEnded,
-  hasFailed,
-  hasSucceeded,
-  indexFailuresOf,
-  isIndexed,
-  isTracked,
-} from './job-pods.js';
+import { completionIndexOf, hasFailed, hasSucceeded, indexFailuresOf, isIndexed, isTracked } from './job-pods.js';
 
 /** The type of a Job's final condition, once it is true. */
 export function finalConditionOf({ status }: Job) {

@@ -1,4 +1,4 @@
-import type { Pod, Taint, Toleration } from '@castellan/machinery';
+import { isTolerated, type Pod, type Taint } from '@castellan/machinery';
 
 export function isDriving({ effect }: Taint): boolean {
   return effect === 'NoExecute';
@@ -15,16 +15,10 @@ export function evictionTimeMs(
 ): number | undefined {
   const cameMs = Date.parse(pod.status?.startTime ?? pod.metadata.creationTimestamp ?? '') || 0;
   const times = taints.flatMap((taint) => {
-    const toleration = pod.spec?.tolerations?.find((each) => tolerates(each, taint));
+    const toleration = pod.spec?.tolerations?.find((each) => isTolerated(taint, [each]));
     if (toleration === undefined) return [addedMs(taint)];
     if (toleration.tolerationSeconds === undefined) return [];
     return [Math.max(addedMs(taint), cameMs) + 1000 * Math.max(0, toleration.tolerationSeconds)];
   });
   return times.length === 0 ? undefined : Math.min(...times);
-}
-
-function tolerates({ key = '', operator, value = '', effect = '' }: Toleration, taint: Taint): boolean {
-  if (effect !== '' && effect !== taint.effect) return false;
-  if (key !== '' && key !== taint.key) return false;
-  return operator === 'Exists' || (key !== '' && value === (taint.value ?? ''));
 }

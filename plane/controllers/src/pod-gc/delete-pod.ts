@@ -1,6 +1,7 @@
-import { findCondition, isStatusError, keyOf, type Pod, pods } from '@castellan/machinery';
+import { isConditionTrue, isStatusError, keyOf, type Pod, pods } from '@castellan/machinery';
 import type { ReconcileContext } from '@castellan/runtime';
 import { apiTime } from '../workloads/api-time.js';
+import { hasEnded } from '../workloads/pod-state.js';
 
 /**
  * Deletes a pod at once, for nobody is there to end it: it is told to have failed first, so that its controllers count it. With
@@ -9,16 +10,14 @@ import { apiTime } from '../workloads/api-time.js';
 export async function failAndDelete(pod: Pod, context: ReconcileContext, message?: string): Promise<void> {
   const { client, signal, world } = context;
   const { uid = '' } = pod.metadata;
-  const { phase, conditions } = pod.status ?? {};
-  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
-  const isTold = message === undefined || findCondition(conditions, 'DisruptionTarget')?.status === 'True';
+  const isTold = message === undefined || isConditionTrue(pod.status?.conditions, 'DisruptionTarget');
   const target = {
     ...{ type: 'DisruptionTarget', status: 'True', reason: 'DeletionByPodGC', message },
     lastTransitionTime: apiTime(world.clock.now()),
   };
   const body = { metadata: { uid }, status: { phase: 'Failed', ...(isTold ? {} : { conditions: [target] }) } };
   try {
-    if (!hasEnded) {
+    if (!hasEnded(pod)) {
       await client.patch(pods, keyOf(pod), { type: 'strategic', body }, { subresource: 'status', signal });
     }
     await client.delete(pods, keyOf(pod), { gracePeriodSeconds: 0, preconditions: { uid }, signal });

@@ -1,5 +1,6 @@
 import { type Pod, pods } from '@castellan/machinery';
 import { type Controller, index, watchSource } from '@castellan/runtime';
+import { hasEnded } from '../workloads/pod-state.js';
 import { failAndDelete } from './delete-pod.js';
 
 /** Of all pods that have ended, so many may stay to be looked at. */
@@ -52,10 +53,6 @@ function isGoingNowhere({ metadata, spec }: Pod): boolean {
   // What holds it by a finalizer comes first; a deletion would change nothing.
   const isHeld = (metadata.finalizers ?? []).length > 0 && metadata.deletionGracePeriodSeconds === 0;
   return metadata.deletionTimestamp !== undefined && (spec?.nodeName ?? '') === '' && !isHeld;
-}
-
-function hasEnded({ status }: Pod): boolean {
-  return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
 function isKept({ metadata }: Pod): boolean {

@@ -1,8 +1,14 @@
 import { isConditionTrue, type Node, nodes, type ObjectKey, type Pod, pods } from '@castellan/machinery';
-import { type Controller, index, type ReconcileContext, type ReconcileResult, watchSource } from '@castellan/runtime';
+import {
+  type Change,
+  type Controller,
+  type ReconcileContext,
+  type ReconcileResult,
+  watchSource,
+} from '@castellan/runtime';
+import { podsByNode } from '../nodes/pods-by-node.js';
 import { failAndDelete } from './delete-pod.js';
 
-const podsByNode = index(pods, 'node of pod-gc', ({ spec }) => nodeNames(spec?.nodeName));
 /** A node that is gone for so long comes back no more. */
 const quarantineMs = 40_000;
 const outOfService = 'node.kubernetes.io/out-of-service';
@@ -57,27 +63,16 @@ function isOutOfService({ spec, status }: Node): boolean {
   );
 }
 
-function isNews({
-  kind,
-  object,
-  ...rest
-}: {
-  readonly kind: string;
-  readonly object: Pod;
-  readonly previous?: Pod;
-}): boolean {
-  if (kind !== 'updated') return kind === 'added';
-  const { previous } = rest;
+function isNews(change: Change<Pod>): boolean {
+  if (change.kind !== 'updated') return change.kind === 'added';
+  const { previous, object } = change;
   return (
-    previous?.spec?.nodeName !== object.spec?.nodeName ||
-    previous?.metadata.deletionTimestamp !== object.metadata.deletionTimestamp
+    previous.spec?.nodeName !== object.spec?.nodeName ||
+    previous.metadata.deletionTimestamp !== object.metadata.deletionTimestamp
   );
 }
 
 function nodeOf({ spec }: Pod): readonly ObjectKey[] {
-  return nodeNames(spec?.nodeName).map((name) => ({ name }));
-}
-
-function nodeNames(name: string | undefined): readonly string[] {
-  return name === undefined || name === '' ? [] : [name];
+  const { nodeName = '' } = spec ?? {};
+  return nodeName === '' ? [] : [{ name: nodeName }];
 }

@@ -9,6 +9,7 @@ import {
   type StatefulSet,
 } from '@castellan/machinery';
 import type { ReconcileContext } from '@castellan/runtime';
+import { errorText } from '../workloads/change-pods.js';
 import { slowStart } from '../workloads/slow-start.js';
 import { ownersAtFirst, planOwners } from './claim-owners.js';
 import { newPod, repairedPod, type SetRevision } from './new-pod.js';
@@ -71,7 +72,7 @@ async function told(
   } catch (error) {
     // A pod of that name that the cache does not show yet: the next pass sees it.
     if (isStatusError(error, 'AlreadyExists')) throw error;
-    const message = `${what} failed error: ${textOf(error)}`;
+    const message = `${what} failed error: ${errorText(error)}`;
     events.record(set, { type: 'Warning', reason: `Failed${reason}`, message });
     throw error;
   }
@@ -134,9 +135,9 @@ async function createClaim(
     context.events.record(set, { type: 'Normal', reason: 'SuccessfulCreate', message });
   } catch (error) {
     if (isStatusError(error, 'AlreadyExists')) return;
-    const message = `create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${textOf(error)}`;
+    const message = `create Claim ${name} for Pod ${pod} in StatefulSet ${set.metadata.name} failed error: ${errorText(error)}`;
     context.events.record(set, { type: 'Warning', reason: 'FailedCreate', message });
-    throw new Error(`failed to create PVC ${name}: ${textOf(error)}`, { cause: error });
+    throw new Error(`failed to create PVC ${name}: ${errorText(error)}`, { cause: error });
   }
 }
 
@@ -174,12 +175,8 @@ async function writeOwners(
     await context.client.patch(persistentVolumeClaims, key, patch, { signal: context.signal });
   } catch (error) {
     if (isStatusError(error, 'NotFound')) return;
-    throw new Error(`could not update claim ${formatKey(key)} for delete policy ownerRefs: ${textOf(error)}`, {
+    throw new Error(`could not update claim ${formatKey(key)} for delete policy ownerRefs: ${errorText(error)}`, {
       cause: error,
     });
   }
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -22,6 +22,7 @@ import {
   type ReconcileContext,
   watchSource,
 } from '@castellan/runtime';
+import { hasEnded } from '../workloads/pod-state.js';
 import { bindClaim } from './bind-claim.js';
 import { type ClaimSurroundings, planClaim } from './claim-plan.js';
 import { claimReferredTo } from './claim-reference.js';
@@ -143,9 +144,8 @@ function defaultClassOf(classes: readonly StorageClass[]): string | undefined {
   return newest?.metadata.name;
 }
 
-function isUnscheduled({ spec, status }: Pod): boolean {
-  const isOver = status?.phase === 'Succeeded' || status?.phase === 'Failed';
-  return (spec?.nodeName ?? '') === '' && !isOver;
+function isUnscheduled(pod: Pod): boolean {
+  return (pod.spec?.nodeName ?? '') === '' && !hasEnded(pod);
 }
 
 /** The provisioner looks for its name in the claim. */

@@ -13,6 +13,7 @@ import {
   type ResourceType,
 } from '@castellan/machinery';
 import { type Controller, type ReconcileContext, watchSource } from '@castellan/runtime';
+import { hasEnded } from '../workloads/pod-state.js';
 
 const claimFinalizer = 'kubernetes.io/pvc-protection';
 const volumeFinalizer = 'kubernetes.io/pv-protection';
@@ -61,8 +62,7 @@ function isHeldBy({ metadata }: KubernetesObject, finalizer: string): boolean {
 
 /** A pod that has ended, or that no node has yet, uses nothing. */
 function uses(pod: Pod, claim: ObjectKey): boolean {
-  const { phase } = pod.status ?? {};
-  if (phase === 'Succeeded' || phase === 'Failed' || (pod.spec?.nodeName ?? '') === '') return false;
+  if (hasEnded(pod) || (pod.spec?.nodeName ?? '') === '') return false;
   return claimsOfPod(pod).some(({ name }) => name === claim.name);
 }
 

@@ -6,10 +6,10 @@ import { isNamespaceTerminating } from '../namespace-terminating.js';
 export async function createPod(
   owner: KubernetesObject,
   pod: Pod,
-  { client, events }: ReconcileContext,
+  { client, events, signal }: ReconcileContext,
 ): Promise<void> {
   try {
-    const { metadata } = await client.create(pods, pod);
+    const { metadata } = await client.create(pods, pod, { signal });
     events.record(owner, { type: 'Normal', reason: 'SuccessfulCreate', message: `Created pod: ${metadata.name}` });
   } catch (error) {
     if (!isNamespaceTerminating(error)) {
@@ -19,15 +19,16 @@ export async function createPod(
   }
 }
 
-/** Deletes this very pod, and tells of it by an event about its owner. */
+/** Deletes this very pod, and tells of it by an event about its owner; one that is gone already is not told of. */
 export async function deletePod(
   owner: KubernetesObject,
   pod: Pod,
-  { client, events }: ReconcileContext,
+  { client, events, signal }: ReconcileContext,
 ): Promise<void> {
   const { name, uid } = pod.metadata;
   try {
-    await client.delete(pods, keyOf(pod), uid === undefined ? {} : { preconditions: { uid } });
+    const preconditions = uid === undefined ? {} : { preconditions: { uid } };
+    if (!(await client.delete(pods, keyOf(pod), { ...preconditions, signal }))) return;
     events.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message: `Deleted pod: ${name}` });
   } catch (error) {
     // Another pod has the name by now: the one that was meant is gone.

@@ -10,7 +10,8 @@ export function isTerminating(pod: Pod): boolean {
   return !hasEnded(pod) && pod.metadata.deletionTimestamp !== undefined;
 }
 
-function hasEnded({ status }: Pod): boolean {
+/** It runs no more, well or not. */
+export function hasEnded({ status }: Pod): boolean {
   return status?.phase === 'Succeeded' || status?.phase === 'Failed';
 }
 
